@@ -8,8 +8,6 @@ python -m runs check RUN [--sample 5] [--seed N] [--seconds S]
 python -m runs restore RUN
     Copy the cells that are current from the committed tables of a run into its store, so that the
     next run measures only cells that are stale or new.
-python -m runs merge RUN FOLDER
-    Copy the cells that the same run has measured in another checkout or on another machine.
 python -m runs adopt RUN --sample N [--study ...] [--seconds S] [--seed N]
     Use this after a change of code that changes no number. It recomputes N cells of each study; if
     all agree, it notes in the manifests of the run that its rows belong to this code.
@@ -28,7 +26,6 @@ import sys
 import tempfile
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import mechanisms
@@ -39,8 +36,9 @@ from mechanisms.query.words import in_one_line
 from runs import rerun
 from runs.adopt import adopt, adoptions
 from runs.batches import batches_of
+from runs.cell_spec import CellSpec
 from runs.cell_table import cell_table
-from runs.cells import Cell, cells_of, results_folder
+from runs.cells import cells_of, results_folder
 from runs.config import read_config
 from runs.frames import frame_of
 from runs.provenance import commit_of_tree
@@ -49,9 +47,9 @@ from runs.result_table import CELL, STATUSES, DamagedTable
 from runs.runner import CellError, run_cells
 from runs.start import start
 from runs.store import cell_file, provenance_in, read_cell
-from runs.stored import REFERENCE, RESULTS, runs_with_results, stored_runs
-from runs.travel import merge, restore
-from studies.base.settings import ConfigError, nearest
+from runs.stored import REFERENCE, RESULTS, require_known, tables_of
+from runs.travel import restore
+from studies.base.settings import ConfigError
 from studies.base.study import all_studies
 
 # The default number of cells that `check RUN` recomputes.
@@ -85,21 +83,21 @@ def _check(options) -> int:
                 f"leave --{name} out"
             )
     config = read_config(options.what)
-    specs = [cell.spec(config) for cell in cells_of(config)]
+    cells = cells_of(config)
     stale: Counter[str] = Counter()
     packages: Counter[str] = Counter()
-    for spec in specs:
-        found = provenance_in(cell_file(results_folder(config), spec.stem))
+    for cell in cells:
+        found = provenance_in(cell_file(results_folder(config), cell.stem))
         if found is None:
             stale["not measured"] += 1
             continue
-        if changed := found.differs(spec):
+        if changed := found.differs(cell):
             stale[f"other {', '.join(changed)}"] += 1
         packages.update(found.other_packages())
-    points = sum(len(spec.points) for spec in specs)
+    points = sum(len(cell.points) for cell in cells)
     jobs = len(batches_of(config))
     print(
-        f"{options.what}: {len(specs)} cells in {jobs} job{'s' * (jobs != 1)}, with {points} "
+        f"{options.what}: {len(cells)} cells in {jobs} job{'s' * (jobs != 1)}, with {points} "
         f"grid points; {stale.total()} cells have no current result"
     )
     for words, count in (*stale.most_common(), *packages.most_common()):
@@ -109,15 +107,11 @@ def _check(options) -> int:
 
 def _check_run(options) -> int:
     run = options.what
-    if run not in (known := stored_runs()):
-        hint = nearest(run, known, "did you mean {!r}? ")
-        raise ConfigError(
-            f"there is no config file {run!r} and no run {RESULTS / run}; {hint}"
-            f"{runs_with_results(known)}"
-        )
+    # It says which runs there are.
+    tables_of(run)
     config = read_config(_config_of(run))
     seed = _seed_of(options)
-    stored = rerun.cells_with_values(run, config, options.seconds)
+    stored = rerun.cells_with_values(run, cells_of(config), options.seconds)
     if not stored:
         within = f" and known seconds within {options.seconds}; allow more or leave --seconds out"
         raise ConfigError(
@@ -137,7 +131,7 @@ def _seed_of(options) -> int:
     return secrets.randbelow(2**32) if options.seed is None else options.seed
 
 
-def _wrong(run: str, cells: list[Cell], config: dict) -> int:
+def _wrong(run: str, cells: list[CellSpec], config: dict) -> int:
     """Recompute cells of a run, print how they compare, and return how many disagree."""
     wrong = 0
     for cell in cells:
@@ -161,25 +155,12 @@ def _restore(options) -> int:
     return 0
 
 
-def _merge(options) -> int:
-    config = read_config(_config_of(options.name))
-    copied, stale = merge(config, results_folder(config), options.folder)
-    print(
-        f"{options.name}: {copied} cells copied from {options.folder}; {stale} there have other "
-        "code, settings or data"
-    )
-    return 0
-
-
 def _adopt(options) -> int:
     config, seed = read_config(_config_of(options.name)), _seed_of(options)
     commit = commit_of_tree()
     if not commit or commit.endswith("-dirty"):
         raise ConfigError("adopt notes a commit in the manifests: commit the code first")
-    for study in options.study:
-        if study not in config["studies"]:
-            has = ", ".join(config["studies"])
-            raise ConfigError(f"--study {study}: {options.name} has no such study; it has {has}")
+    require_known("study", options.study, config["studies"], options.name)
     found = adoptions(
         config,
         options.name,
@@ -201,7 +182,7 @@ def _adopt(options) -> int:
         print("nothing was adopted")
         return 1
     for adoption in found:
-        adopt(adoption, config, commit, seed)
+        adopt(adoption, commit, seed)
     print(
         f"{stale} cells of {options.name} now belong to {commit}; "
         f"`restore {options.name}` brings them into the store"
@@ -211,19 +192,20 @@ def _adopt(options) -> int:
 
 def _run(options) -> int:
     config = read_config(options.config)
-    cell = Cell(
-        study=options.study,
-        dataset=options.dataset,
-        mechanism=options.mechanism,
-        calibration=options.calibration,
-    )
     # This command runs all trials in one job, even where the config splits them.
-    cells = [replace(each, trial=None, epsilon=None) for each in cells_of(config)]
-    _require_cell(cell, cells, options.config)
+    whole = {"split_trials": False, "split_epsilons": False}
+    for name, settings in config["studies"].items():
+        config["studies"][name] = settings.model_copy(update=whole)
+    cells, place = cells_of(config), options.config
+    for name in CELL:
+        given = getattr(options, name)
+        known = list(dict.fromkeys(getattr(cell, name) for cell in cells))
+        require_known(name, [given], known, place)
+        cells = [cell for cell in cells if getattr(cell, name) == given]
+        place = f"{place}, {name} {given}"
+    (cell,) = cells
     path = _measure(cell, config, results_folder(config))
-    frame = frame_of(read_cell(path)[0])
-    study = all_studies()[cell.study]
-    print(cell_table(frame, study))
+    print(cell_table(frame_of(read_cell(path)[0]), all_studies()[cell.study]))
     print(f"rows, seconds and memory in {path}")
     return 0
 
@@ -239,33 +221,12 @@ def _redo(options) -> int:
     return 0
 
 
-def _measure(cell: Cell, config: dict, run: Path) -> Path:
+def _measure(cell: CellSpec, config: dict, run: Path) -> Path:
     """Measure a cell unless its rows are current, and return its file."""
-    for name in cell.downloads(config):
+    for name in cell.reads:
         fetch(name, Path(config["data"]["folder"]), mirror=config["data"]["mirror"])
-    spec = cell.spec(config)
-    run_cells([spec], run, limits=config["limits"], commit=commit_of_tree())
-    return cell_file(run, spec.stem)
-
-
-def _require_cell(cell: Cell, cells: list[Cell], path: str) -> None:
-    """Raise ConfigError with the first of the four keys of a cell that the config does not have."""
-    above: list[str] = []
-    for name in CELL:
-        given = getattr(cell, name)
-        known = list(dict.fromkeys(getattr(each, name) for each in cells))
-        if given not in known:
-            hint = nearest(given, known, "did you mean {!r}? ")
-            where = f" for {', '.join(above)}" if above else ""
-            message = f"{path} has no {name} {given!r}{where}; {hint}it has {', '.join(known)}"
-            if name == "study" and given in all_studies():
-                message += f". Add a section {given} to its `studies`, or name another --config"
-            raise ConfigError(message)
-        cells = [each for each in cells if getattr(each, name) == given]
-        above.append(f"{name} {given}")
-
-
-_RUN = "a folder of results/, such as reference"
+    run_cells([cell], run, limits=config["limits"], commit=commit_of_tree())
+    return cell_file(run, cell.stem)
 
 
 def _add_choice(command: argparse.ArgumentParser) -> None:
@@ -296,6 +257,11 @@ def _parser() -> reading.Parser:
         command.set_defaults(run=run)
         return command
 
+    def of_run(name: str, words: str, run: Callable) -> argparse.ArgumentParser:
+        command = add(name, words, run)
+        command.add_argument("name", metavar="run", help="a folder of results/, like reference")
+        return command
+
     check = add("check", "check a config, or the numbers of a run", _check)
     check.add_argument(
         "what",
@@ -308,13 +274,8 @@ def _parser() -> reading.Parser:
         help=f"number of cells of a run to recompute (default: {SAMPLE})",
     )
     _add_choice(check)
-    restoring = add("restore", "copy the current cells out of the tables of a run", _restore)
-    restoring.add_argument("name", metavar="run", help=_RUN)
-    merging = add("merge", "copy cells that the same run has measured elsewhere", _merge)
-    merging.add_argument("name", metavar="run", help=_RUN)
-    merging.add_argument("folder", type=Path, help="results/<run> in another checkout")
-    adopting = add("adopt", "note that a change of code changes no number of a run", _adopt)
-    adopting.add_argument("name", metavar="run", help=_RUN)
+    of_run("restore", "copy the current cells out of the tables of a run", _restore)
+    adopting = of_run("adopt", "note that a change of code changes no number of a run", _adopt)
     adopting.add_argument(
         "--sample",
         type=reading.whole_number(1, 10**6),
@@ -341,8 +302,9 @@ def _parser() -> reading.Parser:
         help="noise as published, or rescaled to the budget's true privacy (default: published)",
     )
     run.add_argument("--config", default="config/quick.yaml", help="default: config/quick.yaml")
-    again = add("redo", "remove results of cells, so that the next run measures them again", _redo)
-    again.add_argument("name", metavar="run", help="a folder of results/")
+    again = of_run(
+        "redo", "remove results of cells, so that the next run measures them again", _redo
+    )
     again.add_argument(
         "--status",
         nargs="+",

@@ -10,7 +10,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from runs import rerun
-from runs.cells import Cell, cells_of
+from runs.cell_spec import CellSpec
+from runs.cells import cells_of
 from runs.manifest import manifest_of, read_manifest, write_manifest
 from runs.stored import RESULTS
 
@@ -26,8 +27,8 @@ class Adoption:
     """
 
     manifest: Path
-    cells: list[Cell]
-    sample: list[Cell]
+    cells: list[CellSpec]
+    sample: list[CellSpec]
 
 
 def adoptions(
@@ -54,27 +55,26 @@ def adoptions(
         ConfigError: The run has no results.
         DamagedTable: A table or a manifest is damaged.
     """
-    found = []
-    telling = set(rerun.cells_with_values(run, config, seconds))
+    found, cells = [], cells_of(config)
+    telling = {cell.stem for cell in rerun.cells_with_values(run, cells, seconds)}
     for study in studies or config["studies"]:
         manifest = manifest_of(RESULTS / run / "studies" / f"{study}.parquet")
         entries = read_manifest(manifest)
-        cells = [cell for cell in cells_of(config) if cell.study == study]
         stale = [
             cell
             for cell in cells
-            if cell.stem in entries
-            and entries[cell.stem].provenance.differs(cell.spec(config)) == ["code"]
+            if cell.study == study
+            and cell.stem in entries
+            and entries[cell.stem].provenance.differs(cell) == ["code"]
         ]
-        sample = rerun.sample_of(
-            [cell for cell in stale if cell in telling], count, f"{seed} {study}"
-        )
+        known = [cell for cell in stale if cell.stem in telling]
+        sample = rerun.sample_of(known, count, f"{seed} {study}")
         if sample:
             found.append(Adoption(manifest=manifest, cells=stale, sample=sample))
     return found
 
 
-def adopt(adoption: Adoption, config: dict, commit: str, seed: int) -> None:
+def adopt(adoption: Adoption, commit: str, seed: int) -> None:
     """Record that the rows of the cells belong to the code of a commit, as the sample has shown."""
     entries = dict(read_manifest(adoption.manifest))
     sampled = {cell.stem for cell in adoption.sample}
@@ -82,7 +82,6 @@ def adopt(adoption: Adoption, config: dict, commit: str, seed: int) -> None:
         measured = "measured again; " * (cell.stem in sampled)
         sample = f"{measured}{len(sampled)} of {len(adoption.cells)} agree, --seed {seed}"
         entry = entries[cell.stem]
-        code = cell.spec(config).code
-        provenance = replace(entry.provenance, code=code, adopted=commit, sample=sample)
+        provenance = replace(entry.provenance, code=cell.code, adopted=commit, sample=sample)
         entries[cell.stem] = replace(entry, provenance=provenance)
     write_manifest(adoption.manifest, entries)

@@ -1,8 +1,8 @@
 """Join the store of a run into one table per study, and these into the files that people open."""
 
-from collections import defaultdict
+import math
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator
-from contextlib import ExitStack
 from itertools import chain
 from pathlib import Path
 
@@ -11,73 +11,66 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from runs.cell_spec import CellSpec
-from runs.frames import StudyCheck, frame_of
+from runs.frames import frame_of
 from runs.manifest import Entry, manifest_of, rows_digest, seconds_of, write_manifest
-from runs.provenance import Provenance
 from runs.result_table import (
     CELL,
     FAILURES,
+    OK,
+    POINT,
+    STATUSES,
+    TableError,
     concatenate,
+    key_of,
     read_batches,
     schema_in,
-    table_writer,
     to_table,
+    write_table,
 )
 from runs.store import TIMING, scan, split_timings
 from studies.base.coordinates import OF_MAPS
 
 _OF_MAPS = {coordinate.name for coordinate in OF_MAPS}
-# A study is joined in chunks of this many rows, or of this many tables of cells.
-_ROWS, _TABLES = 1 << 16, 1 << 9
 
 
 def join_study(
-    stamps: Iterable[Path],
-    run: Path,
-    points: dict[tuple[str, str, str, str], int],
-    *,
-    rows: Path,
-    timings: Path,
-    maps: Path | None,
-    of_maps: Collection[str],
+    study: str, cells: Collection[CellSpec], run: Path, of_maps: Collection[str]
 ) -> None:
-    """Join the cells of a study's batches in the order given and check that nothing is missing.
+    """Join the cells of a study in the order given and check that nothing is missing.
 
     Args:
-        stamps: The stamps of the batches.
-        run: The folder of the run.
-        points: The number of grid points of each expected (study, dataset, mechanism, calibration).
-        rows, timings: The files for the numbers, and for seconds and memory. The provenance of the
-            cells goes into the manifest beside `rows`.
-        maps: The file for the metrics `of_maps`, which are whole maps and not among the rows; None
-            if the study has none.
+        study: The name of the study.
+        cells: Its cells.
+        run: The folder of the run, which gets the rows, the timings and the manifest.
+        of_maps: The metrics that are whole maps, which get a table of their own.
 
     Raises:
         TableError: A cell is incomplete, rows are duplicated, or a value with status ok is
             not finite. See `scan`.
     """
     entries: dict[str, Entry] = {}
-    tables = _chunk_tables(_record_entries(scan(stamps, run), entries))
     none = to_table([]).append_column(TIMING, pa.array([], pa.bool_()))
-    first = next(tables, none)
-    schema = first.drop_columns([TIMING]).schema
-    joined = pa.schema([field for field in schema if field.name not in _OF_MAPS])
-    check = StudyCheck(points)
-    with ExitStack() as files:
-        of_rows, of_timings = (
-            files.enter_context(table_writer(path, joined)) for path in (rows, timings)
-        )
-        on_maps = maps and files.enter_context(table_writer(maps, schema))
-        for marked_rows in chain([first], tables):
-            table, timed = split_timings(marked_rows)
-            check.add(table)
-            on_map = pc.is_in(table["metric"], pa.array(of_maps, pa.string()))
-            of_rows.write(table.filter(pc.invert(on_map)).select(joined.names))
-            of_timings.write(timed.select(joined.names))
-            if on_maps:
-                on_maps.write(table.filter(on_map))
-        check.end()
-    write_manifest(manifest_of(rows), entries)
+    # The tables of the cells are not kept beside the whole, which may take half a GiB.
+    rows, timings = split_timings(concatenate([none, *_record_entries(cells, run, entries)]))
+    require_complete(rows, points_of(cells))
+    table = run / "studies" / f"{study}.parquet"
+    joined = [name for name in rows.column_names if name not in _OF_MAPS]
+    on_map = pc.is_in(rows["metric"], pa.array(of_maps, pa.string()))
+    write_table(rows.filter(pc.invert(on_map)).select(joined), table)
+    write_table(timings.select(joined), table.with_suffix(".timings.parquet"))
+    if of_maps:
+        write_table(rows.filter(on_map), table.with_suffix(".maps.parquet"))
+    write_manifest(manifest_of(table), entries)
+
+
+def _record_entries(
+    cells: Iterable[CellSpec], run: Path, entries: dict[str, Entry]
+) -> Iterator[pa.Table]:
+    """Yield the tables of cells, and add the manifest entry of each to `entries`."""
+    for cell, provenance, table in scan(cells, run):
+        digest = rows_digest(split_timings(table)[0])
+        entries[cell.stem] = Entry(provenance, digest, seconds_of(table))
+        yield table
 
 
 def points_of(cells: Iterable[CellSpec]) -> dict[tuple[str, str, str, str], int]:
@@ -89,47 +82,71 @@ def points_of(cells: Iterable[CellSpec]) -> dict[tuple[str, str, str, str], int]
     return {key: len(of_one) for key, of_one in points.items()}
 
 
-def _record_entries(
-    cells: Iterable[tuple[str, Provenance, pa.Table]], entries: dict[str, Entry]
-) -> Iterator[pa.Table]:
-    """Pass on the tables of cells, and add the manifest entry of each to `entries`."""
-    for stem, provenance, table in cells:
-        entries[stem] = Entry(provenance, rows_digest(split_timings(table)[0]), seconds_of(table))
-        yield table
+def require_complete(table: pa.Table, expected: dict[tuple[str, str, str, str], int]) -> None:
+    """Check that the rows of a study are complete and consistent.
+
+    A cell is complete if it has all of its points, and each point has either one row with the
+    reason of its failure or only rows with status ok. Where each trial has a job of its own, a
+    failed trial has one row beside those of the others. Values with status ok must be finite.
+
+    Args:
+        table: The rows.
+        expected: The number of grid points of every cell.
+
+    Raises:
+        TableError: It names all problems.
+    """
+    frame = table.to_pandas(use_threads=False)
+    problems = _contradictions(frame)
+    found = Counter(frame[POINT].drop_duplicates().groupby(CELL).size().to_dict())
+    for cell, count in expected.items():
+        if found[cell] != count:
+            problems.append(f"cell {'/'.join(cell)} has {found[cell]} of {count} grid points")
+    others = found.keys() - expected.keys()
+    problems += [f"cell {'/'.join(cell)} was not asked for" for cell in others]
+    if problems:
+        raise TableError("; ".join(problems))
 
 
-def _chunk_tables(tables: Iterable[pa.Table]) -> Iterator[pa.Table]:
-    """Concatenate tables into fewer, as each costs about 20 KiB; never split a cell."""
-    waiting: list[pa.Table] = []
-    rows, last = 0, None
-    for table in tables:
-        cell = table.select(CELL)[:1].to_pylist()
-        if cell != last and (rows >= _ROWS or len(waiting) >= _TABLES):
-            yield pa.concat_tables(waiting).combine_chunks()
-            waiting, rows = [], 0
-        waiting.append(table)
-        rows, last = rows + len(table), cell
-    if waiting:
-        yield pa.concat_tables(waiting).combine_chunks()
+def _contradictions(frame: pd.DataFrame) -> list[str]:
+    """List the contradictions in the rows of some cells."""
+    problems = []
+    duplicated = frame.duplicated(key_of(frame.columns))
+    if duplicated.any():
+        problems.append(f"{duplicated.sum()} duplicate rows, first {_row(frame[duplicated])}")
+    if unknown := set(frame["status"]) - set(STATUSES):
+        problems.append(f"unknown statuses {sorted(unknown)}, allowed are {', '.join(STATUSES)}")
+    bad = frame[(frame["status"] == OK) & ~frame["value"].map(math.isfinite)]
+    if len(bad):
+        problems.append(f"{len(bad)} values with status ok are not finite, first {_row(bad)}")
+    whole = frame[(frame["status"] == OK) | frame["trial"].isna()]
+    mixed = whole[[*POINT, "status"]].drop_duplicates().groupby(POINT).size() > 1
+    if mixed.any():
+        point = "/".join(map(str, mixed.idxmax()))
+        problems.append(f"{mixed.sum()} grid points have more than one status, first {point}")
+    return problems
 
 
-def write_csv(rows: list[str], timings: list[str], *, csv: Path, timed: Path, failed: Path) -> None:
+def _row(frame: pd.DataFrame) -> str:
+    return ", ".join(f"{name}={frame.iloc[0][name]}" for name in key_of(frame.columns))
+
+
+def write_csv(run: Path, studies: Iterable[str]) -> None:
     """Write the rows of a run, its seconds and its failures as CSV files; leave out maps."""
-    with ExitStack() as files:
-        of_rows, of_timings, of_failures = (
-            files.enter_context(path.open("w", encoding="utf-8", newline=""))
-            for path in (csv, timed, failed)
-        )
-        for frame in _frames(rows):
-            header = not of_rows.tell()
-            frame.to_csv(of_rows, index=False, header=header)
-            frame[frame["status"].isin(FAILURES)].to_csv(of_failures, index=False, header=header)
-        for frame in _frames(timings):
-            frame.to_csv(of_timings, index=False, header=not of_timings.tell())
+    tables = [run / "studies" / f"{study}.parquet" for study in studies]
+    _write_csv(run / "results.csv", tables, STATUSES)
+    _write_csv(run / "failures.csv", tables, FAILURES)
+    timings = [table.with_suffix(".timings.parquet") for table in tables]
+    _write_csv(run / "timings.csv", timings, STATUSES)
 
 
-def _frames(paths: list[str]) -> Iterator[pd.DataFrame]:
-    """Yield frames with the columns of all tables; the first has no rows, so only a header."""
-    none = concatenate([schema_in(path).empty_table() for path in paths])
-    for table in chain([none], *map(read_batches, paths)):
-        yield frame_of(concatenate([none, table]))
+def _write_csv(path: Path, tables: list[Path], statuses: Collection[str]) -> None:
+    """Write the rows with some statuses in the columns of all tables, one table after another."""
+    none = concatenate([schema_in(table).empty_table() for table in tables])
+    temporary = path.with_suffix(".tmp")
+    with temporary.open("w", encoding="utf-8", newline="") as file:
+        for table in chain([none], *map(read_batches, tables)):
+            frame = frame_of(concatenate([none, table]))
+            rows = frame[frame["status"].isin(statuses)]
+            rows.to_csv(file, index=False, header=table is none)
+    temporary.replace(path)

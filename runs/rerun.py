@@ -5,13 +5,14 @@ each study declares how much is allowed (`Metric.tolerance`).
 """
 
 import random
-from dataclasses import astuple, dataclass, replace
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
 import pyarrow.compute as pc
 
-from runs.cells import Cell, cells_of
+from runs.cell_spec import CellSpec
 from runs.frames import frame_of
 from runs.manifest import manifest_of, read_manifest
 from runs.result_table import CELL, OK, concatenate, key_of, read_file
@@ -37,12 +38,14 @@ class Comparison:
         return "; ".join(self.problems) or self.agreement
 
 
-def cells_with_values(run: str, config: dict, seconds: float = np.inf) -> list[Cell]:
-    """Return the cells of a checked config for which a finished run has stored a value.
+def cells_with_values(
+    run: str, cells: Iterable[CellSpec], seconds: float = np.inf
+) -> list[CellSpec]:
+    """Return those of the cells of a finished run for which it has stored a value.
 
     Args:
         run: The name of the run.
-        config: The checked config of the run.
+        cells: Its cells.
         seconds: Only include cells whose processor time in the manifests is known and at most this;
             infinity includes all.
 
@@ -50,7 +53,8 @@ def cells_with_values(run: str, config: dict, seconds: float = np.inf) -> list[C
         ConfigError: The run has no results.
         DamagedTable: A table or a manifest is damaged.
     """
-    stored, took = set(), {}
+    stored: set[tuple] = set()
+    took: dict[str, float] = {}
     own = [*CELL, "trial", "epsilon"]
     for path in tables_of(run):
         if not path.name.endswith(".timings.parquet"):
@@ -58,7 +62,7 @@ def cells_with_values(run: str, config: dict, seconds: float = np.inf) -> list[C
             found = rows.group_by(own, use_threads=False).aggregate([]).select(own).to_pydict()
             for *names, trial, epsilon in zip(*found.values(), strict=True):
                 # As in runs/parts.py, a value of no trial belongs to the cell of trial 0.
-                stored |= {(*names, t, e) for t in (None, trial or 0) for e in (None, epsilon)}
+                stored |= {(*names, each, epsilon) for each in (None, trial or 0)}
             took |= {
                 stem: entry.seconds
                 for stem, entry in read_manifest(manifest_of(path)).items()
@@ -66,31 +70,34 @@ def cells_with_values(run: str, config: dict, seconds: float = np.inf) -> list[C
             }
     return [
         cell
-        for cell in cells_of(config)
-        if astuple(cell) in stored and took.get(cell.stem, np.inf) <= seconds
+        for cell in cells
+        if took.get(cell.stem, np.inf) <= seconds
+        and any((*_names(cell), cell.trial, point.epsilon) in stored for point in cell.points)
     ]
 
 
-def sample_of(cells: list[Cell], count: int, seed: int | str) -> list[Cell]:
+def _names(cell: CellSpec) -> list[str]:
+    return [getattr(cell, name) for name in CELL]
+
+
+def sample_of(cells: list[CellSpec], count: int, seed: int | str) -> list[CellSpec]:
     """Draw `count` of the cells without replacement, or all of them if there are fewer."""
     return random.Random(seed).sample(cells, min(count, len(cells)))
 
 
-def stored_rows(run: str, cell: Cell) -> pd.DataFrame:
+def stored_rows(run: str, cell: CellSpec) -> pd.DataFrame:
     """Return the rows of a cell, at all its trials, in a finished run, including whole maps.
 
     Raises:
         ConfigError: The run has no results.
     """
     names = {f"{cell.study}.parquet", f"{cell.study}.maps.parquet"}
-    epsilons = None if cell.epsilon is None else [cell.epsilon]
+    whole = replace(cell, trial=None)
     tables = [read_file(path) for path in tables_of(run) if path.name in names]
-    return frame_of(
-        concatenate([rows_in_table(replace(cell, trial=None), rows, epsilons) for rows in tables])
-    )
+    return frame_of(concatenate([rows_in_table(whole, rows) for rows in tables]))
 
 
-def compare(before: pd.DataFrame, again: pd.DataFrame, cell: Cell) -> Comparison:
+def compare(before: pd.DataFrame, again: pd.DataFrame, cell: CellSpec) -> Comparison:
     """Compare the rows of a cell within the tolerances of its study.
 
     Args:
@@ -147,7 +154,9 @@ def _where(rows: pd.DataFrame, keys: list[str], side: str) -> str:
     return ", ".join(f"{key} {row[key]}" for key in keys if key not in CELL and pd.notna(row[key]))
 
 
-def _allowed(both: pd.DataFrame, before: pd.DataFrame, keys: list[str], cell: Cell) -> np.ndarray:
+def _allowed(
+    both: pd.DataFrame, before: pd.DataFrame, keys: list[str], cell: CellSpec
+) -> np.ndarray:
     """Return the largest difference that each row allows."""
     study = all_studies()[cell.study]
     over = [key for key in keys if key != "trial"]

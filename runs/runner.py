@@ -5,6 +5,7 @@ from outside) fails the cell without a row, and the next run measures it again.
 """
 
 import shutil
+from collections.abc import Iterable
 from pathlib import Path
 
 from runs.cell_log import CellLog
@@ -20,7 +21,7 @@ from runs.parts import (
 )
 from runs.provenance import data_of, provenance_now
 from runs.result_table import ERROR, TIMEOUT
-from runs.store import cell_file, is_current, write_cell, write_stamp
+from runs.store import cell_file, cells_to_run, write_cell
 from runs.warm_process import Allowance, Ended, WarmProcess
 
 
@@ -28,23 +29,9 @@ class CellError(Exception):
     """Cells could not be finished, but no mechanism is at fault; the next run repeats them."""
 
 
-def run_batch(
-    cells: list[CellSpec], run: Path, stamp: Path, *, limits: dict[str, float], commit: str
+def run_cells(
+    cells: Iterable[CellSpec], run: Path, *, limits: dict[str, float], commit: str
 ) -> None:
-    """Bring the cells of a batch up to date and leave its stamp.
-
-    Args:
-        cells, run, limits, commit: The same as in `run_cells`.
-        stamp: The stamp of the batch; see runs/store.py.
-
-    Raises:
-        CellError: A cell could not be finished; the others were.
-    """
-    run_cells(cells, run, limits=limits, commit=commit)
-    write_stamp(stamp, cells)
-
-
-def run_cells(cells: list[CellSpec], run: Path, *, limits: dict[str, float], commit: str) -> None:
     """Measure the cells that have no current result, in sequence in one warm process.
 
     Args:
@@ -56,7 +43,7 @@ def run_cells(cells: list[CellSpec], run: Path, *, limits: dict[str, float], com
     Raises:
         CellError: A cell could not be finished; the others were.
     """
-    stale = [cell for cell in cells if not is_current(cell, run)]
+    stale = cells_to_run(cells, run)
     if not stale:
         return
     errors = []

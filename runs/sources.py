@@ -13,8 +13,6 @@ from importlib.machinery import all_suffixes
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-# The fields in which statements hold other statements.
-_BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases")
 _DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 PROJECT = (
     "mechanisms",
@@ -194,9 +192,7 @@ def _imports(path: Path, package: str) -> tuple[str, ...]:
         package: The package of the file, from which relative imports start.
     """
     found: set[str] = set()
-    waiting: list[ast.AST] = [ast.parse(path.read_bytes())]
-    while waiting:
-        node = waiting.pop()
+    for node in ast.walk(ast.parse(path.read_bytes())):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
@@ -205,9 +201,6 @@ def _imports(path: Path, package: str) -> tuple[str, ...]:
             found |= {start, *(f"{start}.{each}" for each in names if start and each != "*")}
             if names == ["*"]:
                 found |= _submodules(start)
-        # Expressions are most of a tree and hold no import statements, so they are skipped.
-        for block in _BLOCKS:
-            waiting += getattr(node, block, ())
     return tuple(sorted(found))
 
 

@@ -1,5 +1,6 @@
-"""Find the runs that have results in results/."""
+"""Find what a command names: a run that has results, or a part of one."""
 
+from collections.abc import Collection
 from pathlib import Path
 
 from studies.base.settings import ConfigError, nearest
@@ -9,24 +10,21 @@ RESULTS = Path("results")
 REFERENCE = "reference"
 
 
-def stored_runs() -> list[str]:
-    """Return the names of the runs with results, in alphabetical order."""
-    return sorted({path.parents[1].name for path in RESULTS.glob("*/studies/*.parquet")})
-
-
 def tables_of(run: str) -> list[Path]:
     """Return the tables of a run, `results/<run>/studies/*.parquet`, in alphabetical order.
 
     Raises:
         ConfigError: The run has no tables; the message lists the runs that have some.
     """
-    known = stored_runs()
-    if run not in known:
-        hint = nearest(run, known, "did you mean {!r}? ")
-        raise ConfigError(f"{RESULTS / run} holds no results; {hint}{runs_with_results(known)}")
+    known = sorted({path.parents[1].name for path in RESULTS.glob("*/studies/*.parquet")})
+    require_known("run with tables", [run], known, str(RESULTS))
     return sorted((RESULTS / run / "studies").glob("*.parquet"))
 
 
-def runs_with_results(known: list[str]) -> str:
-    """List the `stored_runs`, or say how to start one, as the end of an error message."""
-    return f"runs with results: {', '.join(known) or 'none, so start one with `make run`'}"
+def require_known(what: str, names: Collection[str], known: Collection[str], place: str) -> None:
+    """Raise ConfigError for a name of something, such as a study, that a place does not have."""
+    for name in names:
+        if name not in known:
+            hint = nearest(name, known, "did you mean {!r}? ")
+            has = ", ".join(known) or "none, so start a run with `make run`"
+            raise ConfigError(f"{place} has no {what} {name!r}; {hint}it has {has}")

@@ -16,7 +16,7 @@ from copied_project import Project
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 from datasets import fetch
-from runs.cells import Cell
+from runs.cells import cells_of
 from runs.config import check_config
 
 # With the default thresholds the collector takes an eighth of a worker's time.
@@ -158,8 +158,8 @@ def odd_cell(tmp_path, monkeypatch, make_config):
             calibrations=["published"],
             epsilons=epsilons,
         )
-        names = {"study": "noise_only", "dataset": "fixed-sensitivity"}
-        return Cell(**names, mechanism="odd", calibration="published"), config, folder
+        (cell,) = cells_of(config)
+        return cell, config, folder
 
     yield make
     # Another test may have imported a different module of this name.

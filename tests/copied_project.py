@@ -23,11 +23,11 @@ COPIED = (
 
 LIST_CELLS = """
 import sys
-from runs.batches import cells_to_run
-from runs.cells import results_folder
+from runs.cells import cells_of, results_folder
 from runs.config import read_config
+from runs.store import cells_to_run
 config = read_config(sys.argv[1])
-print("\\n".join(cell.stem for cell in cells_to_run(config, results_folder(config))))
+print("\\n".join(cell.stem for cell in cells_to_run(cells_of(config), results_folder(config))))
 """
 
 

@@ -1,12 +1,13 @@
 """The tiny config, and a run of one cell."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import yaml
-from one_cell import spec_as
 
-from runs.frames import StudyCheck, frame_of
+from runs.aggregation import points_of, require_complete
+from runs.frames import frame_of
 from runs.runner import run_cells
 from runs.store import cell_file, read_cell
 
@@ -24,12 +25,10 @@ def run(tmp_path):
     """Returns a function that runs a cell and returns its rows as a data frame."""
 
     def run_it(cell, config, name="cell", code=None):
-        run_cells([spec_as(name, cell, config, code)], tmp_path, limits=config["limits"], commit="")
+        named = replace(cell, stem=name, code=code or cell.code)
+        run_cells([named], tmp_path, limits=config["limits"], commit="")
         rows, _ = read_cell(cell_file(tmp_path, name))
-        named = (cell.study, cell.dataset, cell.mechanism, cell.calibration)
-        check = StudyCheck({named: len(cell.points(config))})
-        check.add(rows)
-        check.end()
+        require_complete(rows, points_of([cell]))
         return frame_of(rows)
 
     return run_it

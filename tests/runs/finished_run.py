@@ -1,37 +1,27 @@
 """A run of one study from its cells to its tables, without Snakemake."""
 
-from runs.aggregation import join_study, points_of
-from runs.batches import batches_of
+from runs.aggregation import join_study
+from runs.batches import batches_of, write_stamp
 from runs.cells import cells_of
-from runs.runner import run_batch
+from runs.runner import run_cells
 
 
 def finish(config, run):
     """Run a config of one study: write cells, stamps and tables."""
-    batches = batches_of(config)
-    stamps = stamps_of(config, run)
-    for batch, stamp in zip(batches, stamps, strict=True):
-        run_batch(batch.specs(config), run, stamp, limits=config["limits"], commit="first")
+    for batch in batches_of(config):
+        measure(batch, config, run, "first")
     join(config, run)
     return run
 
 
-def stamps_of(config, run):
-    return [run / "batches" / f"{batch.stem}.json" for batch in batches_of(config)]
+def measure(batch, config, run, commit):
+    """Run the cells of a batch and leave its stamp, as its job does."""
+    run_cells(batch.cells, run, limits=config["limits"], commit=commit)
+    write_stamp(run, batch)
 
 
 def join(config, run):
     """Write the tables of a study; return the bytes of its rows."""
     (study,) = config["studies"]
-    tables = run / "studies"
-    rows = tables / f"{study}.parquet"
-    join_study(
-        stamps_of(config, run),
-        run,
-        points_of([cell.spec(config) for cell in cells_of(config)]),
-        rows=rows,
-        timings=tables / f"{study}.timings.parquet",
-        maps=None,
-        of_maps=(),
-    )
-    return rows.read_bytes()
+    join_study(study, cells_of(config), run, of_maps=())
+    return (run / "studies" / f"{study}.parquet").read_bytes()

@@ -1,15 +1,19 @@
-"""One cell in a folder: its specification, and the measured epsilons."""
+"""Cells under short paths or of made-up studies, and what a process of a cell did."""
 
 import time
-from dataclasses import replace
 
 import psutil
 
+from runs.cell_spec import CellSpec
 
-def spec_as(stem, cell, config, code=None):
-    """The specification of a cell under another path, or with the digest of other code."""
-    spec = cell.spec(config)
-    return replace(spec, stem=stem, code=code or spec.code)
+
+def made_up(**fields):
+    """A cell of no study; the fields that are not given say nothing."""
+    texts = ("stem", "code", "asked", "paper", "study", "dataset", "data_source", "mechanism")
+    nothing = dict.fromkeys([*texts, "calibration", "use", "data_folder"], "")
+    nothing |= {name: () for name in ("packages", "reads", "points")}
+    nothing |= {name: {} for name in ("options", "columns", "settings")}
+    return CellSpec(**nothing | {"seed": 1} | fields)
 
 
 def measured(folder):

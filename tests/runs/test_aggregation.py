@@ -9,23 +9,24 @@ from pathlib import Path
 import pandas as pd
 import pyarrow.parquet as pq
 import pytest
+from one_cell import made_up
 
-from runs import aggregation, result_table
-from runs.aggregation import join_study, write_csv
-from runs.cell_spec import CellSpec
-from runs.frames import StudyCheck, TableError, read_frame
+from runs.aggregation import join_study, require_complete, write_csv
+from runs.frames import read_frame
 from runs.parts import failure
 from runs.provenance import provenance_now
 from runs.result_table import (
     BASE,
     DamagedTable,
+    TableError,
     note_in,
     read_file,
     read_table,
     to_table,
     write_table,
 )
-from runs.store import cell_file, read_stamp, scan, write_cell, write_stamp
+from runs.store import cell_file, scan, write_cell
+from studies.base import Point
 from studies.base.coordinates import Coordinate
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -33,10 +34,7 @@ CELL = {
     "paper": "p", "study": "e", "dataset": "d", "data_source": "none", "mechanism": "m",
     "calibration": "published", "shape": "2x2", "delta": 1e-5,
 }  # fmt: skip
-SPEC = {name: CELL[name] for name in list(CELL)[:6]} | {
-    "code": "code", "asked": "asked", "packages": (), "reads": (), "use": "m", "options": {},
-    "points": (), "settings": {}, "seed": 1, "data_folder": "data",
-}  # fmt: skip
+POINTS = tuple(Point(shape=(2, 2), epsilon=epsilon, delta=1e-5) for epsilon in (1.0, 2.0))
 EPOCH = Coordinate("epoch", int, "epoch")
 EXPECTED = {("e", "d", "m", "published"): 2}
 
@@ -53,12 +51,6 @@ def failed(epsilon, status="error", message="on purpose"):
     return CELL | {"epsilon": epsilon} | only
 
 
-def check_table(table, expected):
-    check = StudyCheck(expected)
-    check.add(table)
-    check.end()
-
-
 def complete():
     """A table with two points: two trials and an exact value at the first, then a failure."""
     return [
@@ -70,7 +62,7 @@ def complete():
 
 
 def test_a_complete_table_passes():
-    check_table(to_table(complete()), EXPECTED)
+    require_complete(to_table(complete()), EXPECTED)
 
 
 @pytest.mark.parametrize(
@@ -95,35 +87,36 @@ def test_a_complete_table_passes():
 )
 def test_an_incomplete_or_wrong_table_is_refused(rows, words):
     with pytest.raises(TableError, match=words):
-        check_table(to_table(rows), EXPECTED)
+        require_complete(to_table(rows), EXPECTED)
 
 
 def test_a_trial_that_failed_may_stand_beside_the_others():
-    check_table(to_table([*complete(), failed(1.0) | {"trial": 2}]), EXPECTED)
+    require_complete(to_table([*complete(), failed(1.0) | {"trial": 2}]), EXPECTED)
 
 
 def test_all_problems_are_told_at_once():
     rows = [*complete()[:3], row(trial=1), row(trial=2, value=math.nan)]
     with pytest.raises(TableError, match=r"duplicate.*not finite.*1 of 2 grid points"):
-        check_table(to_table(rows), EXPECTED)
+        require_complete(to_table(rows), EXPECTED)
 
 
 def test_trials_and_coordinates_tell_rows_apart():
     rows = [row(trial=t, epoch=e) for t in (None, 0, 1) for e in (None, 0, 1)]
     table = to_table(rows, [EPOCH])
-    check_table(table, {("e", "d", "m", "published"): 1})
+    require_complete(table, {("e", "d", "m", "published"): 1})
     with pytest.raises(TableError, match="6 duplicate rows"):
-        check_table(table.drop_columns(["epoch"]), {("e", "d", "m", "published"): 1})
+        require_complete(table.drop_columns(["epoch"]), {("e", "d", "m", "published"): 1})
 
 
 MAPS = ("released_count",)
 
 
 def stored(rows, run, stem="cell"):
-    """Write a cell of a run with these rows and one timing; return its specification."""
-    spec = SPEC | {"columns": {"row": "whole number", "column": "whole number"}, "stem": stem}
+    """Write a cell of a run with these rows and one timing; return the cell."""
+    names = {name: CELL[name] for name in list(CELL)[:6]}
+    columns = {"row": "whole number", "column": "whole number"}
+    cell = made_up(**names, stem=stem, columns=columns, points=POINTS, code="code")
     timed = row(metric="calibrate_seconds", value=0.1) | {"timing": True}
-    cell = CellSpec(**spec)
     written = [{"timing": False} | each for each in rows] + [timed]
     write_cell(cell, written, run, provenance_now(cell, "commit"))
     return cell
@@ -133,11 +126,10 @@ def stored(rows, run, stem="cell"):
 def join(tmp_path):
     """Returns a function that joins rows stored as one cell and returns the paths of its tables."""
 
-    def run(rows, *, expected=EXPECTED):
-        write_stamp(tmp_path / "0.json", [stored(rows, tmp_path)])
-        out = {kind: tmp_path / f"{kind}.parquet" for kind in ("rows", "timings", "maps")}
-        join_study([tmp_path / "0.json"], tmp_path, expected, of_maps=MAPS, **out)
-        return tuple(out.values())
+    def run(rows):
+        join_study("e", [stored(rows, tmp_path)], tmp_path, MAPS)
+        endings = (".parquet", ".timings.parquet", ".maps.parquet")
+        return tuple(tmp_path / f"studies/e{ending}" for ending in endings)
 
     return run
 
@@ -148,35 +140,10 @@ def test_a_study_keeps_its_rows_in_order(join):
     assert read_frame(timings)["metric"].tolist() == ["calibrate_seconds"]
 
 
-def test_a_study_joined_in_parts_has_the_bytes_of_one_table(tmp_path, monkeypatch):
-    def joined(name):
-        (folder := tmp_path / name).mkdir()
-        out = {kind: folder / f"{kind}.parquet" for kind in ("rows", "timings", "maps")}
-        join_study([tmp_path / "0.json"], tmp_path, expected, of_maps=MAPS, **out)
-        return {kind: path.read_bytes() for kind, path in out.items()}
-
-    cells, expected = [], {}
-    for i in range(30):
-        maps = [row(metric=MAPS[0], trial=0, row=0, column=c, value=0.1 * c) for c in range(i % 3)]
-        rows = [each | {"mechanism": f"m{i}"} for each in [*complete(), *maps]]
-        cells.append(stored(rows, tmp_path, f"cell{i}"))
-        expected["e", "d", f"m{i}", "published"] = 2
-    write_stamp(tmp_path / "0.json", cells)
-    whole = joined("whole")
-    monkeypatch.setattr(aggregation, "_TABLES", 7)
-    assert joined("parts") == whole
-    monkeypatch.setattr(result_table, "_ROW_GROUP", 50)
-    joined("groups")
-    for kind in whole:
-        ours = tmp_path / "groups" / f"{kind}.parquet"
-        assert read_table(ours).equals(read_table(tmp_path / "whole" / f"{kind}.parquet"))
-    assert pq.read_metadata(tmp_path / "groups/rows.parquet").num_row_groups == 3
-
-
 def test_an_incomplete_study_writes_nothing(join, tmp_path):
     with pytest.raises(TableError):
         join(complete()[:3])
-    assert not list(tmp_path.glob("rows.parquet*"))
+    assert not (tmp_path / "studies").exists()
 
 
 def test_maps_go_into_a_file_of_their_own(join):
@@ -195,10 +162,9 @@ def written(join, tmp_path):
     """Returns a function that writes rows as CSV files: all rows, timings and failures."""
 
     def run(rows):
-        rows, timings, _ = join(rows)
-        paths = {key: tmp_path / f"{key}.csv" for key in ("csv", "timed", "failed")}
-        write_csv([str(rows)], [str(timings)], **paths)
-        return tuple(paths.values())
+        join(rows)
+        write_csv(tmp_path, ["e"])
+        return tuple(tmp_path / f"{name}.csv" for name in ("results", "timings", "failures"))
 
     return run
 
@@ -215,13 +181,6 @@ def test_a_run_has_all_rows_as_csv_and_its_failures_apart(written):
     assert pd.read_csv(failures).empty
 
 
-def test_a_csv_does_not_depend_on_how_many_rows_are_read_at_once(written, monkeypatch):
-    rows = [row(trial=t, seed=t, message="-1"[: t % 3]) for t in range(9)] + [failed(2.0)]
-    whole = [path.read_bytes() for path in written(rows)]
-    monkeypatch.setattr(result_table, "_READ_AT_ONCE", 2)
-    assert [path.read_bytes() for path in written(rows)] == whole
-
-
 def test_csv_keeps_every_digit(written):
     csv, *_ = written([row(value=0.1 + 0.2, trial=0, seed=2**63 - 1), failed(2.0)])
     frame = pd.read_csv(csv, dtype={"seed": "Int64"})
@@ -229,12 +188,10 @@ def test_csv_keeps_every_digit(written):
     assert frame["seed"][0] == 2**63 - 1
 
 
-def test_a_batch_is_stale_where_a_cell_is_not_as_it_left_it(tmp_path):
+def test_a_cell_that_is_not_as_it_was_measured_is_told(tmp_path):
     cells = [stored(complete(), tmp_path, stem) for stem in ("one", "two")]
-    stamp, file = tmp_path / "0.json", cell_file(tmp_path, "two")
-    write_stamp(stamp, cells)
-    assert read_stamp(stamp) == {"one": "code-asked", "two": "code-asked"}
-    assert [len(rows) for *_, rows in scan([stamp], tmp_path)] == 2 * [len(complete()) + 1]
+    file = cell_file(tmp_path, "two")
+    assert [len(rows) for *_, rows in scan(cells, tmp_path)] == 2 * [len(complete()) + 1]
     whole = file.read_bytes()
     changed = bytearray(whole)
     # Damage a page; the footer with the note is intact.
@@ -245,29 +202,20 @@ def test_a_batch_is_stale_where_a_cell_is_not_as_it_left_it(tmp_path):
 
     for harm, words in (
         (file.unlink, "two.parquet is missing: run again"),
-        (measured_again, "two.parquet was measured with other code or settings: run again"),
+        (measured_again, "two.parquet was measured with other code, settings or data: run again"),
         (lambda: file.write_bytes(changed), "two.parquet is damaged"),
         (lambda: file.write_bytes(whole[:-9]), "two.parquet is damaged"),
     ):
         file.write_bytes(whole)
-        write_stamp(stamp, cells)
         harm()
         with pytest.raises(TableError, match=words):
-            list(scan([stamp], tmp_path))
-        assert not stamp.exists(), words
-
-
-@pytest.mark.parametrize("left", ["", "[1]", "{", "3"])
-def test_a_damaged_stamp_is_told(tmp_path, left):
-    (tmp_path / "0.json").write_text(left)
-    with pytest.raises(DamagedTable, match=r"0\.json is damaged: "):
-        list(scan([tmp_path / "0.json"], tmp_path))
+            list(scan(cells, tmp_path))
 
 
 def test_a_study_without_cells_has_no_rows(tmp_path):
-    out = [tmp_path / "rows.parquet", tmp_path / "timings.parquet"]
-    join_study([], tmp_path, {}, rows=out[0], timings=out[1], maps=None, of_maps=())
-    assert [read_table(path).equals(to_table([])) for path in out] == [True, True]
+    join_study("e", [], tmp_path, of_maps=())
+    for name in ("e.parquet", "e.timings.parquet"):
+        assert read_table(tmp_path / "studies" / name).equals(to_table([]))
 
 
 def test_a_parquet_file_has_no_trace_of_its_time_and_folder(tmp_path):

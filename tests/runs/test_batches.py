@@ -1,8 +1,15 @@
-"""Batches of cells; a job runs one batch."""
+"""Batches of cells: a job runs one batch by its plan, and notices when that is out of date."""
 
-from runs.batches import batches_of, cells_to_run
+from dataclasses import replace
+
+import pytest
+
+from runs.aggregation import points_of
+from runs.batches import PlanError, batches_of, plan_file, read_plan, write_plan
 from runs.cells import cells_of
 from runs.runner import run_cells
+from runs.sources import current_digest_of
+from runs.store import cells_to_run
 
 
 def test_batches_hold_every_cell_once_and_one_study_each(make_config):
@@ -21,7 +28,7 @@ def test_a_batch_waits_for_no_file_that_one_of_its_cells_does_not_need(make_conf
     config = make_config("linear_queries", datasets=datasets, mechanisms=["gaussian"])
     config["cells_per_job"] = 100
     batches = batches_of(config)
-    needs = {batch.stem: (len(batch.cells), batch.downloads(config)) for batch in batches}
+    needs = {batch.stem: (len(batch.cells), batch.downloads) for batch in batches}
     assert needs == {
         "linear_queries/0": (4, []), "linear_queries/1": (2, ["uber"]),
         "linear_queries/2": (4, ["adult"]),
@@ -39,15 +46,62 @@ def test_split_trials_are_jobs_of_their_own_unless_the_study_says_how_many(make_
 def test_the_size_of_batches_changes_no_cell(make_config):
     one, eight = (make_config(cells_per_job=size) for size in (1, 8))
     assert len(batches_of(one)) > len(batches_of(eight))
-    specs = [[cell.spec(config) for cell in cells_of(config)] for config in (one, eight)]
-    assert specs[0] == specs[1]
+    assert cells_of(one) == cells_of(eight)
 
 
 def test_cells_to_run_are_those_without_a_result_of_this_code_and_config(make_config, tmp_path):
     config = make_config(mechanisms=["gaussian", "laplace"], calibrations=["published"])
     first, second = cells_of(config)
-    assert cells_to_run(config, tmp_path) == [first, second]
-    run_cells([first.spec(config)], tmp_path, limits=config["limits"], commit="")
-    assert cells_to_run(config, tmp_path) == [second]
+    assert cells_to_run([first, second], tmp_path) == [first, second]
+    run_cells([first], tmp_path, limits=config["limits"], commit="")
+    assert cells_to_run([first, second], tmp_path) == [second]
     config["seed"] += 1
-    assert cells_to_run(config, tmp_path) == [first, second]
+    assert cells_to_run(cells_of(config), tmp_path) == cells_of(config)
+
+
+@pytest.fixture
+def planned(make_config, tmp_path):
+    config = make_config(mechanisms=["mvg", "udn"], epsilons=[1, 2], split_epsilons=True)
+    batches = batches_of(config)
+    write_plan(tmp_path, batches)
+    return batches
+
+
+def test_a_job_gets_the_cells_of_its_batch(planned, tmp_path):
+    cells = []
+    for batch in planned:
+        found = read_plan(tmp_path, batch.stem, batch.digest)
+        found.require_code()
+        assert found.batch == batch
+        cells += found.batch.cells
+    points = points_of(cells)
+    assert len(points) < len(cells), "cells of one epsilon each share a mechanism"
+    assert sum(points.values()) == sum(len(cell.points) for cell in cells)
+
+
+def test_another_plan_is_refused(planned, tmp_path):
+    batch, *_ = planned
+    with pytest.raises(PlanError, match="belongs to another run: start the run again"):
+        read_plan(tmp_path, batch.stem, "digest of another plan")
+    path = plan_file(tmp_path, batch.stem)
+    for text in ("{", "[]", "{}", '{"batch": 1}'):
+        path.write_text(text)
+        with pytest.raises(PlanError, match="missing or damaged: start the run again"):
+            read_plan(tmp_path, batch.stem)
+    path.unlink()
+    with pytest.raises(PlanError, match="missing or damaged"):
+        read_plan(tmp_path, batch.stem)
+
+
+def test_code_that_changes_while_a_run_waits_ends_it(planned, tmp_path):
+    source = tmp_path / "source.py"
+    source.write_text("x = 1\n")
+    found = read_plan(tmp_path, planned[0].stem)
+    found = replace(found, sources=[str(source)], bytes=current_digest_of([str(source)]))
+    found.require_code()
+    source.write_text("x = 2\n")
+    with pytest.raises(PlanError, match="the code has changed since this run began"):
+        found.require_code()
+    source.unlink()
+    with pytest.raises(PlanError, match="the code has changed"):
+        found.require_code()

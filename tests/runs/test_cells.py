@@ -7,7 +7,7 @@ import pytest
 
 from mechanisms import all_mechanisms, get_mechanism
 from runs.cell_spec import CellSpec
-from runs.cells import Cell, cells_of
+from runs.cells import cells_of, sources_of
 from runs.config import read_config
 from runs.sources import source_files
 from studies.base import Point
@@ -107,8 +107,9 @@ def tiny(monkeypatch):
     return read_config("config/tiny.yaml")
 
 
-def cell(study="count_query", dataset="city", mechanism="mvg", calibration="published"):
-    return Cell(study=study, dataset=dataset, mechanism=mechanism, calibration=calibration)
+def cell(config, stem="count_query/city/mvg--published"):
+    (found,) = (each for each in cells_of(config) if each.stem == stem)
+    return found
 
 
 @pytest.mark.parametrize(("settings", "expected"), CALIBRATIONS)
@@ -123,7 +124,7 @@ def test_the_cells_of_a_study(make_config, settings, expected):
 def test_the_budgets_of_cells(make_config, settings, expected):
     config = make_config("private_data", **DIGITS_AND_MNIST | settings)
     found = {
-        (each.dataset, each.mechanism, each.calibration): [p.epsilon for p in each.points(config)]
+        (each.dataset, each.mechanism, each.calibration): [p.epsilon for p in each.points]
         for each in cells_of(config)
     }
     assert found == expected
@@ -132,7 +133,7 @@ def test_the_budgets_of_cells(make_config, settings, expected):
 def test_every_cell_has_a_file_of_its_own(tiny):
     stems = [c.stem for c in cells_of(tiny)]
     assert len(set(stems)) == len(stems)
-    assert cell().stem == "count_query/city/mvg--published"
+    assert "count_query/city/mvg--published" in stems
 
 
 @pytest.mark.parametrize("mechanism", ["mvg", "r1smg"])
@@ -140,20 +141,19 @@ def test_points_follow_the_grid_of_the_mechanism(tiny, mechanism):
     settings = tiny["studies"]["count_query"]
     epsilons = settings.epsilons_for.get(mechanism, settings.epsilons)
     side = settings.cells_per_side
-    assert cell(mechanism=mechanism).points(tiny) == [
+    assert cell(tiny, f"count_query/city/{mechanism}--published").points == tuple(
         Point(shape=(side, side), epsilon=epsilon, delta=settings.delta) for epsilon in epsilons
-    ]
+    )
 
 
 def test_what_a_cell_is_told_survives_json_and_says_all(tiny):
     for each in cells_of(tiny):
-        spec = each.spec(tiny)
-        again = CellSpec.from_json(spec.to_json())
-        assert again.to_json() == spec.to_json()
+        again = CellSpec.from_json(each.to_json())
+        assert again == each and again.to_json() == each.to_json()
         assert list(again.columns) == [c.name for c in all_studies()[each.study].coordinates]
-        assert list(again.points) == each.points(tiny) != []
-        assert get_mechanism(spec.use).key in all_mechanisms()
-    variant = cell(mechanism="mvg-sqrt").spec(tiny)
+        assert again.points
+        assert get_mechanism(each.use).key in all_mechanisms()
+    variant = cell(tiny, "count_query/city/mvg-sqrt--published")
     assert variant.options == {"zeta": "sqrt"}
     assert variant.mechanism == "mvg-sqrt"
     assert get_mechanism(variant.use).key == "mvg"
@@ -162,7 +162,7 @@ def test_what_a_cell_is_told_survives_json_and_says_all(tiny):
 def test_cells_share_a_problem_where_data_and_settings_are_the_same(make_config):
     datasets = ["fixed-sensitivity", "growing-sensitivity"]
     config = make_config(mechanisms=["mvg", "udn"], datasets=datasets)
-    told = [CellSpec.from_json(each.spec(config).to_json()) for each in cells_of(config)]
+    told = [CellSpec.from_json(each.to_json()) for each in cells_of(config)]
     assert len(told) == 8
     for one in told:
         for other in told:
@@ -173,14 +173,13 @@ def test_cells_share_a_problem_where_data_and_settings_are_the_same(make_config)
 def test_another_mechanism_or_epsilon_does_not_change_a_cell(make_config):
     small = make_config(mechanisms=["mvg", "udn"], epsilons_for={"udn": [1]})
     large = make_config(mechanisms=["mvg", "udn", "idn"], epsilons_for={"udn": [1, 2]})
-    of = {"study": "noise_only", "dataset": "fixed-sensitivity"}
-    assert cell(**of).spec(small) == cell(**of).spec(large)
-    udn = cell(**of, mechanism="udn")
-    assert udn.spec(small) != udn.spec(large)
+    mvg, udn = (f"noise_only/fixed-sensitivity/{name}--published" for name in ("mvg", "udn"))
+    assert cell(small, mvg) == cell(large, mvg)
+    assert cell(small, udn) != cell(large, udn)
 
 
 def test_sources_are_what_the_numbers_depend_on_and_no_other_mechanism(tiny):
-    sources = cell().sources(tiny)
+    sources = sources_of(cell(tiny))
     for name in (
         "mechanisms/catalogue/mvg.py",
         "mechanisms/noise/matrix_gaussian.py",
@@ -206,7 +205,7 @@ def test_sources_of_every_study_follow_its_imports(tiny):
         text = Path(f"studies/{each.study}.py").read_text()
         for other in Path("studies").glob("*.py"):
             if f"from studies.{other.stem} import" in text:
-                assert str(other) in each.sources(tiny)
+                assert str(other) in sources_of(each)
 
 
 def test_sources_of_an_outside_mechanism_are_its_own_package_what_it_imports_and_ours(
@@ -233,7 +232,7 @@ def test_sources_of_an_outside_mechanism_are_its_own_package_what_it_imports_and
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.chdir(ROOT)
     config = make_config(variants={"mine": {"use": "elsewhere.noise:Mine"}}, mechanisms=["mine"])
-    sources = cells_of(config)[0].sources(config)
+    sources = sources_of(cells_of(config)[0])
     own = {name for name in sources if name.startswith(str(tmp_path))}
     files = ("__init__", "noise", "tables", "deep/__init__", "deep/more", "../beside_elsewhere")
     assert own == {str((tmp_path / f"elsewhere/{name}.py").resolve()) for name in files}

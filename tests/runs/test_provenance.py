@@ -17,7 +17,7 @@ from runs.sources import syntax_digest_of
 
 @pytest.fixture
 def spec(make_config):
-    return cells_of(make_config(mechanisms=["gaussian"]))[0].spec(make_config())
+    return cells_of(make_config(mechanisms=["gaussian"]))[0]
 
 
 @pytest.mark.parametrize(

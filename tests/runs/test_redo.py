@@ -1,7 +1,5 @@
 """`redo` makes cells stale, and a summary describes a run."""
 
-import json
-
 import pytest
 
 from runs.__main__ import main
@@ -17,16 +15,14 @@ CELLS = {
     "noise/none/good--exact": ["unsupported"],
 }
 COMBINATIONS = "combinations of study, data set, mechanism and calibration"
-# The batch of each data set.
-BATCHES = {"city": "counts/0", "uber": "counts/1", "none": "noise/0"}
 
 
 @pytest.fixture
 def run(tmp_path, monkeypatch):
-    """A run of five cells in three batches, in a folder "results"."""
+    """A run of five cells in a folder "results"."""
     monkeypatch.chdir(tmp_path)
     run = tmp_path / "results" / "mine"
-    tables, batches = {}, {}
+    tables = {}
     for stem, statuses in CELLS.items():
         study, dataset, last = stem.split("/")
         mechanism, calibration = last.split("--")
@@ -40,11 +36,6 @@ def run(tmp_path, monkeypatch):
         ]  # fmt: skip
         write_table(to_table(rows), run / "cells" / f"{stem}.parquet", "digest")
         tables.setdefault(study, []).extend(rows)
-        batches.setdefault(BATCHES[dataset], {})[stem] = "digest"
-    for batch, cells in batches.items():
-        stamp = run / "batches" / f"{batch}.json"
-        stamp.parent.mkdir(parents=True, exist_ok=True)
-        stamp.write_text(json.dumps(cells))
     for study, rows in tables.items():
         write_table(to_table(rows), run / "studies" / f"{study}.parquet")
     return run
@@ -69,14 +60,12 @@ def left(run):
         ({}, set(CELLS)),
     ],
 )
-def test_the_cells_that_are_wanted_go_with_their_batches(run, wanted, removed):
+def test_the_cells_that_are_wanted_go(run, wanted, removed):
     assert set(redo(run, wanted)) == removed
     assert left(run) == set(CELLS) - removed
-    studies, datasets = ({stem.split("/")[place] for stem in removed} for place in (0, 1))
+    studies = {stem.split("/")[0] for stem in removed}
     for study in ("counts", "noise"):
         assert (run / f"studies/{study}.parquet").exists() == (study not in studies)
-    for dataset, batch in BATCHES.items():
-        assert (run / f"batches/{batch}.json").exists() == (dataset not in datasets)
 
 
 def test_damaged_cells_are_always_among_them(run):
@@ -87,19 +76,13 @@ def test_damaged_cells_are_always_among_them(run):
     ]  # fmt: skip
 
 
-def test_a_damaged_stamp_may_name_any_cell(run):
-    (run / "batches/counts/0.json").write_text("{")
-    redo(run, {"dataset": ["uber"]})
-    assert not (run / "batches/counts/0.json").exists()
-
-
 def test_from_the_command_line(run, capsys):
     assert main(["redo", "mine", "--status", "error", "--study", "counts"]) == 0
     assert capsys.readouterr().out == (
         "counts/city/half--published\n1 cell of mine will be measured again by its next run\n"
     )
     assert main(["redo", "yours"]) == 2
-    assert "results/yours holds no cells of a run; runs with cells: mine" in capsys.readouterr().err
+    assert "results has no run with cells 'yours'; it has mine" in capsys.readouterr().err
     with pytest.raises(SystemExit):
         main(["redo", "mine", "--status", "eror"])
     assert "invalid choice: 'eror' (choose from 'ok'," in capsys.readouterr().err
@@ -108,17 +91,15 @@ def test_from_the_command_line(run, capsys):
 @pytest.mark.parametrize(
     ("option", "name", "words"),
     [
-        ("--study", "count", "did you mean 'counts'? it has counts, noise"),
-        ("--dataset", "ubr", "did you mean 'uber'? it has city, none, uber"),
-        ("--mechanism", "typo", "it has good, half, slow"),
-        ("--mechanism", "goood", "did you mean 'good'? it has good, half, slow"),
+        ("study", "count", "did you mean 'counts'? it has counts, noise"),
+        ("dataset", "ubr", "did you mean 'uber'? it has city, none, uber"),
+        ("mechanism", "typo", "it has good, half, slow"),
+        ("mechanism", "goood", "did you mean 'good'? it has good, half, slow"),
     ],
 )
 def test_a_name_that_no_cell_has_is_refused(run, capsys, option, name, words):
-    assert main(["redo", "mine", option, name]) == 2
-    assert capsys.readouterr().err == (
-        f"error: {option} {name}: results/mine has no such cell; {words}\n"
-    )
+    assert main(["redo", "mine", f"--{option}", name]) == 2
+    assert capsys.readouterr().err == f"error: results/mine has no {option} {name!r}; {words}\n"
     assert left(run) == set(CELLS)
 
 

@@ -5,10 +5,11 @@ import shutil
 import signal
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from one_cell import ended, measured, spec_as, wait_for
+from one_cell import ended, measured, wait_for
 
 from runs.parts import part_path
 from runs.runner import CellError
@@ -48,8 +49,8 @@ def killed_run(odd_cell, tmp_path, request):
 
     happen = KILLS_ITS_RUN.format(generation=1, then=request.param)
     cell, config, folder = odd_cell(happen, [1, 2, 3, 4])
-    spec = spec_as("cell", cell, config)
-    command = [sys.executable, "-c", PARENT, spec.to_json(), str(tmp_path)]
+    named = replace(cell, stem="cell")
+    command = [sys.executable, "-c", PARENT, named.to_json(), str(tmp_path)]
     ended = subprocess.run(
         command,
         env=os.environ | {"PYTHONPATH": f"{ROOT}{os.pathsep}{folder}"},
@@ -58,7 +59,7 @@ def killed_run(odd_cell, tmp_path, request):
         timeout=60,
     )
     assert ended.returncode == -signal.SIGKILL
-    assert not is_current(spec, tmp_path)
+    assert not is_current(named, tmp_path)
     assert measured(folder) == [1, 2, 3]
     return cell, config, folder
 

@@ -6,16 +6,17 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from one_cell import ended, measured, spec_as, wait_for
+from one_cell import ended, measured, wait_for
 
 from runs import worker
-from runs.cells import Cell
+from runs.cells import cells_of
 from runs.machine import fault_of_machine
-from runs.runner import CellError, run_batch
-from runs.store import is_current, read_cell, read_stamp
+from runs.runner import CellError, run_cells
+from runs.store import cells_to_run, read_cell
 from studies.base.study import Value
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -245,15 +246,12 @@ def test_a_cell_that_fails_leaves_the_others_of_its_batch(odd_cell, tmp_path):
             os._exit(7)
     """
     cell, config, folder = odd_cell(happen, [1, 2])
-    cells = [spec_as(name, cell, config) for name in ("first", "second")]
-    stamp = tmp_path / "batch.json"
+    cells = [replace(cell, stem=name) for name in ("first", "second")]
     with pytest.raises(CellError, match="cell first failed"):
-        run_batch(cells, tmp_path, stamp, limits=config["limits"], commit="")
-    assert [is_current(spec, tmp_path) for spec in cells] == [False, True]
-    assert not stamp.exists()
-    run_batch(cells, tmp_path, stamp, limits=config["limits"], commit="")
+        run_cells(cells, tmp_path, limits=config["limits"], commit="")
+    assert cells_to_run(cells, tmp_path) == cells[:1]
+    run_cells(cells, tmp_path, limits=config["limits"], commit="")
     assert measured(folder) == [1, 2, 1, 2, 2]
-    assert list(read_stamp(stamp)) == ["first", "second"]
 
 
 @pytest.fixture
@@ -261,8 +259,7 @@ def without_data(make_config, run, tmp_path):
     """Returns a function that runs a cell whose data are missing."""
     config = make_config("count_query", datasets=["uber"], mechanisms=["gaussian"])
     config["data"]["folder"] = str(tmp_path / "empty")
-    names = {"study": "count_query", "dataset": "uber"}
-    return lambda: run(Cell(**names, mechanism="gaussian", calibration="published"), config)
+    return lambda: run(cells_of(config)[0], config)
 
 
 NO_DATA = r"uber is not in .*; run: python -m datasets fetch uber"

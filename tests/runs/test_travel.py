@@ -5,19 +5,15 @@ from dataclasses import replace
 
 import pyarrow as pa
 import pytest
-from finished_run import finish, join
+from finished_run import finish, join, measure
 
-from runs import cells as cells_module
 from runs.adopt import adopt, adoptions
-from runs.batches import cells_to_run
+from runs.batches import batches_of, stamp_file
 from runs.cells import cells_of
-from runs.frames import read_frame
 from runs.manifest import manifest_of, read_manifest
 from runs.result_table import DamagedTable, read_file, write_table
-from runs.runner import run_batch
-from runs.store import cell_file, read_cell
-from runs.travel import merge, restore
-from studies.base.settings import ConfigError
+from runs.store import cell_file, cells_to_run, read_cell
+from runs.travel import restore
 
 SPLITS = [{}, {"split_epsilons": True}]
 
@@ -43,9 +39,9 @@ def test_a_clone_has_every_cell_of_its_tables(make_config, tmp_path, clone, spli
     config = make_config(mechanisms=["mvg", "udn"], epsilons=[1, 2], **split)
     before = finish(config, tmp_path / "run")
     run = clone(before)
-    assert len(cells_to_run(config, run)) == len(cells_of(config))
+    assert len(cells_to_run(cells_of(config), run)) == len(cells_of(config))
     assert restore(config, run) == (len(cells_of(config)),) * 2
-    assert cells_to_run(config, run) == []
+    assert cells_to_run(cells_of(config), run) == []
     for cell in cells_of(config):
         for old, new in zip(
             *(read_cell(cell_file(f, cell.stem)) for f in (before, run)), strict=True
@@ -66,9 +62,11 @@ def test_a_clone_measures_what_is_new_and_nothing_else(make_config, tmp_path, cl
     large = make_config(mechanisms=["mvg", "udn", "idn"], **settings | {"epsilons": [1, 2]})
     restore(large, run)
     assert not (run / "studies" / "noise_only.joined").exists()
-    new = {cell.stem for cell in cells_to_run(large, run)}
+    new = {cell.stem for cell in cells_to_run(cells_of(large), run)}
     assert new == {
-        cell.stem for cell in cells_of(large) if cell.mechanism == "idn" or cell.epsilon == 2
+        cell.stem
+        for cell in cells_of(large)
+        if cell.mechanism == "idn" or cell.stem.endswith("--epsilon-2.0")
     }
 
 
@@ -77,7 +75,7 @@ def test_a_further_trial_is_only_that_trial(make_config, tmp_path, clone):
     run = clone(finish(make_config("private_data", trials=1, **settings), tmp_path / "run"))
     more = make_config("private_data", trials=2, **settings)
     restore(more, run)
-    (cell,) = cells_to_run(more, run)
+    (cell,) = cells_to_run(cells_of(more), run)
     assert cell.trial == 1
 
 
@@ -86,13 +84,11 @@ def test_what_is_not_in_the_table_of_its_batch_is_joined_again(config, tmp_path,
     restore(config, run)
     mark = run / "studies" / "noise_only.joined"
     assert mark.exists()
-    (stamp,) = (run / "batches").rglob("*.json")
-    cell_file(run, cells_of(config)[0].stem).unlink()
+    (batch,) = batches_of(config)
+    stamp = stamp_file(run, batch.stem)
+    cell_file(run, batch.cells[0].stem).unlink()
     stamp.unlink()
-    run_batch(
-        [cell.spec(config) for cell in cells_of(config)], run, stamp, limits=config["limits"],
-        commit="second",
-    )  # fmt: skip
+    measure(batch, config, run, "second")
     stamp.unlink()
     mark.unlink()
     restore(config, run)
@@ -138,50 +134,19 @@ def test_a_damaged_table_or_manifest_restores_nothing(config, tmp_path, clone):
         restore(config, run)
 
 
-def test_machines_share_out_a_cell_by_budget(make_config, tmp_path):
-    whole = make_config(mechanisms=["mvg"], epsilons=[1, 2])
-    parts = make_config(mechanisms=["mvg"], epsilons=[1, 2], split_epsilons=True)
-    finish(whole, tmp_path / "whole")
-    here, there = (tmp_path / name for name in ("here", "there"))
-    for folder, epsilon in ((here, 1), (there, 2)):
-        specs = [cell.spec(parts) for cell in cells_of(parts) if cell.epsilon == epsilon]
-        run_batch(specs, folder, folder / "0.json", limits=parts["limits"], commit="")
-    assert merge(parts, here, there) == (2, 0)
-    assert cells_to_run(parts, here) == []
-    assert merge(parts, here, there) == (0, 0)
-    finish(parts, here)
-    one, other = (
-        read_frame(folder / "studies/noise_only.parquet").sort_values(
-            ["calibration", "epsilon", "metric", "trial"]
-        )
-        for folder in (tmp_path / "whole", here)
-    )
-    assert one.reset_index(drop=True).equals(other.reset_index(drop=True))
-
-
-def test_cells_of_other_code_or_settings_are_not_taken(config, make_config, tmp_path):
-    other = finish(make_config(mechanisms=["mvg"], epsilons=[1, 2], trials=3), tmp_path / "other")
-    assert merge(config, tmp_path / "run", other) == (0, 2)
-    with pytest.raises(ConfigError, match="holds no cells"):
-        merge(config, tmp_path / "run", tmp_path / "nowhere")
-    damaged = cell_file(other, "noise_only/fixed-sensitivity/mvg--published")
-    damaged.write_bytes(damaged.read_bytes()[:-50])
-    with pytest.raises(DamagedTable):
-        merge(config, tmp_path / "run", other)
-
-
 @pytest.fixture
 def other_code(monkeypatch):
     """Change all digests as a change of every module would."""
 
     def change(only=""):
-        right = cells_module.Cell.spec
+        def cells_now(config):
+            return [
+                replace(cell, code="new code") if only in cell.mechanism else cell
+                for cell in cells_of(config)
+            ]
 
-        def spec(cell, config):
-            found = right(cell, config)
-            return replace(found, code="new code") if only in cell.mechanism else found
-
-        monkeypatch.setattr(cells_module.Cell, "spec", spec)
+        for module in ("adopt", "batches"):
+            monkeypatch.setattr(f"runs.{module}.cells_of", cells_now)
 
     return change
 
@@ -207,7 +172,7 @@ def test_a_sample_that_agrees_makes_rows_those_of_todays_code(config, mine, othe
     (found,) = adoptions(config, "mine", count=1, seed=3)
     assert [cell.mechanism for cell in found.cells] == ["mvg", "mvg"]
     assert len(found.sample) == 1
-    adopt(found, config, "second", seed=3)
+    adopt(found, "second", seed=3)
     entries = read_manifest(found.manifest)
     for stem, entry in entries.items():
         assert entry.provenance.commit == "first"

@@ -10,7 +10,7 @@ import pytest
 from bad_cells import ALL
 
 from runs.cell_log import MOST_BYTES
-from runs.cells import Cell
+from runs.cells import cells_of
 from runs.descendants import descendants
 from runs.parts import MOST_CHARACTERS
 from runs.runner import run_cells
@@ -25,8 +25,8 @@ def folder(tmp_path_factory):
 
 
 @pytest.fixture
-def specs(make_config, monkeypatch):
-    """Returns the specification of a class of bad_cells, by name."""
+def cell_of(make_config, monkeypatch):
+    """Returns the cell of a class of bad_cells, by name."""
     monkeypatch.syspath_prepend(Path(__file__).parent)
     names = ["Fine", *ALL]
     config = make_config(
@@ -35,23 +35,21 @@ def specs(make_config, monkeypatch):
         calibrations=["published"],
         epsilons=[1, 2, 3],
     )
-    cell = Cell(
-        study="noise_only", dataset="fixed-sensitivity", mechanism="", calibration="published"
-    )
-    return lambda name: replace(cell, mechanism=name.lower()).spec(config)
+    cells = {cell.mechanism: cell for cell in cells_of(config)}
+    return lambda name: cells[name.lower()]
 
 
 def rows_of(folder, stem):
     return read_cell(cell_file(folder, stem))[0]
 
 
-def test_every_misbehaving_cell_is_a_row(specs, folder):
+def test_every_misbehaving_cell_is_a_row(cell_of, folder):
     """All cells run in one batch, with a good cell after each."""
     assert len(ALL) >= 60
-    fine = specs("Fine")
+    fine = cell_of("Fine")
     batch = [replace(fine, stem="fine")]
     for name in ALL:
-        batch += [replace(specs(name), stem=name), replace(fine, stem=f"after-{name}")]
+        batch += [replace(cell_of(name), stem=name), replace(fine, stem=f"after-{name}")]
     before = {process.pid for process in descendants()}
     run_cells(batch, folder, limits=LIMITS, commit="")
     assert descendants(before) == []

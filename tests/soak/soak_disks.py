@@ -108,11 +108,11 @@ def test_cells_on_a_full_disk(monkeypatch, tmp_path, disk):
     (tmp_path / "outside.py").write_text(RAISES)
     monkeypatch.syspath_prepend(tmp_path)
     config = check_config(config_of(regression=["non-private", "mvg", "raises"]))
-    cells = [cell.spec(config) for cell in cells_of(config)]
+    cells = cells_of(config)
     warm = WarmProcess("regression")
     kept = SimpleNamespace(run=warm.run, close=lambda: None)
     monkeypatch.setattr(runner, "WarmProcess", lambda study: kept)
-    runner.run_batch(cells, tmp_path, tmp_path / "stamp.json", limits=LIMITS, commit="")
+    runner.run_cells(cells, tmp_path, limits=LIMITS, commit="")
     whole, run = rows_in(tmp_path), disk / "soak"
     assert {status for table in whole.values() for status in table["status"].to_pylist()} >= {"ok"}
     said = []
@@ -120,12 +120,12 @@ def test_cells_on_a_full_disk(monkeypatch, tmp_path, disk):
         with only(kib, disk):
             # This cell is never complete: on a full disk any failure may be due to the disk.
             with pytest.raises((runner.CellError, OSError)) as caught:
-                runner.run_batch(cells, run, run / "stamp.json", limits=LIMITS, commit="")
+                runner.run_cells(cells, run, limits=LIMITS, commit="")
             assert any(words in str(caught.value) for words in FULL), (kib, caught.value)
             for path, rows in rows_in(run).items():
                 assert rows.equals(whole[path]), (kib, path)
             said.append(len(rows_in(run)))
-        runner.run_batch(cells, run, run / "stamp.json", limits=LIMITS, commit="")
+        runner.run_cells(cells, run, limits=LIMITS, commit="")
         assert rows_in(run) == whole, kib
         emptied(disk)
     warm.close()

@@ -117,7 +117,7 @@ def test_a_classifier_with_imagenet_weights(problem, monkeypatch):
     own = SETTINGS | {"mechanisms": ["laplace"], "training_epochs": 1}
     own["classifiers"] = {"digits": "mobilenet_v2"}
     config = check_config({"run": "test", "studies": {"private_data": own}})
-    assert {tuple(cell.downloads(config)) for cell in cells_of(config)} == {("mobilenet_v2",)}
+    assert {cell.reads for cell in cells_of(config)} == {("mobilenet_v2",)}
     settings = config["studies"]["private_data"]
     seen = []
 

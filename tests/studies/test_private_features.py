@@ -106,5 +106,5 @@ def test_imagenet_weights_are_fetched_before_a_cell_that_reads_them():
     """Their loader is part of the code that the cell depends on."""
     config = check_config({"run": "test", "studies": {"private_features": SETTINGS | IMAGENET}})
     for cell in cells_of(config):
-        assert cell.downloads(config) == ["mnist", "mobilenet_v2"]
+        assert cell.reads == ("mnist", "mobilenet_v2")
         assert "datasets/loaders/mobilenet_v2.py" in cell.sources(config)

@@ -198,6 +198,6 @@ def test_editing_a_mechanism_reruns_its_cells_only(finished):
     (batch,) = (each for each in edited if each.startswith("common_queries/"))
     cells = finished.folder / "results/tiny/cells/common_queries/histogram"
     before = {path.name: path.stat().st_mtime_ns for path in cells.glob("*.parquet")}
-    finished.snakemake(f"results/tiny/batches/{batch}.json")
+    finished.snakemake(f"results/tiny/batches/{batch}.txt")
     after = {path.name: path.stat().st_mtime_ns for path in cells.glob("*.parquet")}
     assert {name.split("--")[0] for name in after if after[name] != before[name]} == {"r1smg"}

@@ -18,7 +18,7 @@ for study in CONFIG["studies"]:
             f"join_{study}"
         input:
             [
-                RUN / "batches" / f"{stem}.json"
+                RUN / "batches" / f"{stem}.txt"
                 for stem, batch in BATCHES.items()
                 if batch.study == study
             ],

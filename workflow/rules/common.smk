@@ -8,11 +8,10 @@ from pathlib import Path
 from snakemake.settings.enums import Quietness
 
 from datasets import DataError
-from runs.batches import batches_of, cells_in_words
-from runs.cells import cells_of, results_folder
+from runs.batches import batches_of, cells_in_words, write_plan
+from runs.cells import results_folder
 from runs.job import PLANNER
 from runs.manifest import ENDING, JOINED
-from runs.plan import write_plan
 from runs.start import write_end
 from runs.summary import summary_of
 from studies.base.settings import nearest
@@ -45,16 +44,16 @@ os.environ[PLANNER] = str(os.getpid())
 ENVIRONMENT = "../../envs/environment.yaml"
 RUN = results_folder(CONFIG)
 DATA = Path(CONFIG["data"]["folder"])
-CELLS = cells_of(CONFIG)
 BATCHES = {batch.stem: batch for batch in batches_of(CONFIG)}
+CELLS = [cell for batch in BATCHES.values() for cell in batch.cells]
 # Only the main process writes the plan; the Snakemakes of cluster jobs read it.
 if workflow.is_main_process:
     try:
-        write_plan(RUN, CONFIG, BATCHES.values())
+        write_plan(RUN, BATCHES.values())
     except (DataError, OSError) as error:
         sys.exit(f"error: {error}")
 if workflow.output_settings.dryrun:
-    print(cells_in_words(CONFIG, RUN), file=sys.stderr)
+    print(cells_in_words(CELLS, RUN), file=sys.stderr)
     # Print one table instead of every job twice and all their names in one line. `--quiet host`
     # lists the jobs with their reasons.
     if not {"-q", "--quiet"} & set(sys.argv):
@@ -62,7 +61,7 @@ if workflow.output_settings.dryrun:
 DRAWINGS = drawings_for(set(CONFIG["studies"]) | {f"{cell.study}/{cell.dataset}" for cell in CELLS})
 DRAWING_JOBS = by_studies(DRAWINGS.values())
 STUDIES = all_studies()
-OFFICIAL = sorted({name for batch in BATCHES.values() for name in batch.downloads(CONFIG)})
+OFFICIAL = sorted({name for batch in BATCHES.values() for name in batch.downloads})
 
 
 wildcard_constraints:
@@ -173,7 +172,7 @@ def print_stop():
     text = summary_of(RUN, there)[0] if there else ""
     text += (
         "stopped before the end; the same command resumes: cells, then figures and verdicts\n"
-        f"{cells_in_words(CONFIG, RUN)}\n"
+        f"{cells_in_words(CELLS, RUN)}\n"
     )
     print(write_end(RUN, text, []), end="", file=sys.stderr)
 

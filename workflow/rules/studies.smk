@@ -4,12 +4,12 @@
 rule run_batch:
     input:
         lambda wildcards: [
-            DATA / name / "fetched.json" for name in BATCHES[wildcards.batch].downloads(CONFIG)
+            DATA / name / "fetched.json" for name in BATCHES[wildcards.batch].downloads
         ],
         plan=RUN / "plan" / "{batch}.json",
     output:
         # The cells are in the store, and each knows whether it is current; see runs/store.py.
-        RUN / "batches" / "{batch}.json",
+        RUN / "batches" / "{batch}.txt",
     log:
         RUN / "logs" / "batches" / "{batch}.log",
     # Everything else yields to batches.
@@ -27,6 +27,6 @@ rule run_batch:
         gpu=lambda wildcards: int(CONFIG["studies"][BATCHES[wildcards.batch].study].takes_gpu),
     params:
         # The job refuses a plan with another digest, which would belong to another run.
-        digest=lambda wildcards: BATCHES[wildcards.batch].digest(CONFIG),
+        digest=lambda wildcards: BATCHES[wildcards.batch].digest,
     script:
         "../scripts/run_batch.py"

@@ -2,23 +2,23 @@
 
 from pathlib import Path
 
-from runs.aggregation import join_study, points_of
+from runs.aggregation import join_study
+from runs.batches import read_plan
 from runs.job import job
-from runs.plan import read_plan
+from runs.manifest import JOINED
+from runs.result_table import TableError
 
 with job(snakemake.log[0]):
-    rows, timings, _, joined, *maps = map(Path, snakemake.output)
     # results/<run>/studies/<study>.parquet
-    run = rows.parents[1]
-    stamps = list(map(Path, snakemake.input))
-    plans = [read_plan(run, f"{rows.stem}/{stamp.stem}") for stamp in stamps]
-    join_study(
-        stamps,
-        run,
-        points_of(cell for plan in plans for cell in plan.cells),
-        rows=rows,
-        timings=timings,
-        maps=maps[0] if maps else None,
-        of_maps=snakemake.params.maps,
-    )
-    joined.touch()
+    table = Path(snakemake.output[0])
+    run, study = table.parents[1], table.stem
+    plans = [read_plan(run, f"{study}/{Path(stamp).stem}") for stamp in snakemake.input]
+    cells = [cell for plan in plans for cell in plan.batch.cells]
+    try:
+        join_study(study, cells, run, snakemake.params.maps)
+    except TableError:
+        # The next run then looks at every cell of the study again.
+        for stamp in snakemake.input:
+            Path(stamp).unlink(missing_ok=True)
+        raise
+    (table.parent / f"{study}{JOINED}").touch()

@@ -6,10 +6,5 @@ from runs.aggregation import write_csv
 from runs.job import job
 
 with job(snakemake.log[0]):
-    write_csv(
-        snakemake.input.rows,
-        snakemake.input.timings,
-        csv=Path(snakemake.output.csv),
-        timed=Path(snakemake.output.timings),
-        failed=Path(snakemake.output.failures),
-    )
+    studies = [Path(table).stem for table in snakemake.input.rows]
+    write_csv(Path(snakemake.output.csv).parent, studies)
