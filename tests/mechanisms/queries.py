@@ -1,10 +1,11 @@
-"""Queries of every structure and any size, and directions that turn noise."""
+"""Queries of every structure and any size, mechanisms on counts, trees and directions."""
 
 import math
 
 import numpy as np
 
-from mechanisms import Query
+from mechanisms import Budget, Query, get_mechanism
+from mechanisms.strategies.workload_options import workload_factors
 
 
 def box(*shape):
@@ -56,3 +57,23 @@ def records(rows, columns, **stated):
 def rotation(size, seed):
     """Random directions (size, size)."""
     return np.linalg.qr(np.random.default_rng(seed).standard_normal((size, size)))[0]
+
+
+def on_counts(key, *shape, epsilon=1.0, adjacency="add-remove", **options):
+    """A mechanism on a histogram, for the pure budget `epsilon`."""
+    query = counts(*shape, adjacency=adjacency)
+    return get_mechanism(key).calibrate(query, Budget(epsilon=epsilon), **options)
+
+
+def workload_error(mechanism):
+    """E||W n||^2, the total squared error over the workload W."""
+    return mechanism.noise.workload_variance(
+        workload_factors(mechanism.query, **mechanism.settings)
+    )
+
+
+def tree_matrix(tree):
+    """The measured blocks as a matrix (measurements, cells)."""
+    size = math.prod(tree.shape)
+    levels = tree.counts(np.eye(size).reshape(size, *tree.shape))
+    return np.concatenate([level.reshape(size, -1).T for level in levels])

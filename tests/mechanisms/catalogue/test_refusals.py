@@ -4,7 +4,6 @@ import math
 
 import numpy as np
 import pytest
-from histograms import histogram
 from queries import box, counts, gram
 
 from mechanisms import (
@@ -67,8 +66,8 @@ UNSUPPORTED = [
         for key in ("hb", "dawa", "dawa-published")
         for query, words in ((MATRIX, "l1_sensitivity"), (CUBE, "one or two axes"))
     ),
-    ("dawa", histogram(4), PURE, EXACT, "no exact calibration"),
-    ("dawa-published", histogram(4), PURE, EXACT, "no exact calibration"),
+    ("dawa", counts(4), PURE, EXACT, "no exact calibration"),
+    ("dawa-published", counts(4), PURE, EXACT, "no exact calibration"),
     ("matrix-mechanism-l1", VECTOR, PURE, {"workload": "prefix"}, "l1_sensitivity"),
     ("product-noise", VECTOR, BUDGET, {}, "at least 4 elements"),
     ("product-noise", SEVEN, BUDGET, {"k": 1000}, "give one of the two"),
@@ -165,7 +164,7 @@ BAD = [
     ("jl", RECORDS, {"rows": 5}, "must be 7 or null for records, got 5"),
     ("ppca", gram(3), {"components": 4}, "at most d = 3, got 4"),
     *(
-        (key, histogram(4), {"ratio": ratio}, "0 < ratio < 1")
+        (key, counts(4), {"ratio": ratio}, "0 < ratio < 1")
         for key in ("dawa", "dawa-published")
         for ratio in (0, 1, -0.1, math.nan, "half", True)
     ),

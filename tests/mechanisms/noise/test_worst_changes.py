@@ -6,11 +6,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from histograms import tree_matrix
 from known_losses import laplace_delta
-from queries import counts, gram, records, rotation
+from queries import counts, gram, records, rotation, tree_matrix
 from scipy import optimize
-from scipy.optimize import minimize
 
 from mechanisms import Budget, Query, Unsupported, all_mechanisms, get_mechanism, verify
 from mechanisms.noise.gaussian_noise import IndependentGaussian, SymmetricGaussian
@@ -39,20 +37,33 @@ def whitened(noise, change):
     return np.linalg.norm(sides[0] @ change @ sides[1].T)
 
 
+BOUND = 1.3
+HISTOGRAM = {"structure": "histogram", "record_bound": 1.0}
+
+
 def test_the_sensitivities_of_a_histogram_follow_from_the_record():
     query = counts(3, 4, 5, adjacency="replace", record_bound=3.0)
     assert (query.l1_sensitivity, query.linf_sensitivity, query.changed) == (6.0, 3.0, 2)
-    assert query.reach == pytest.approx(3 * math.sqrt(2), rel=1e-15)
-    typed = Query(
-        shape=(4,), l2_sensitivity=1.4142, adjacency="replace",
-        structure="histogram", record_bound=1.0,
-    )  # fmt: skip
+    typed = Query(shape=(4,), l2_sensitivity=1.4142, adjacency="replace", **HISTOGRAM)
     assert typed.l2_sensitivity == math.sqrt(2)
-    ranged = Query(
-        shape=(4,), l2_sensitivity=1.0, element_range=(0, 50),
-        structure="histogram", record_bound=1.0,
-    )  # fmt: skip
+    ranged = Query(shape=(4,), l2_sensitivity=1.0, element_range=(0, 50), **HISTOGRAM)
     assert ranged.linf_sensitivity == 1.0
+
+
+@pytest.mark.parametrize(
+    ("query", "reach"),
+    [
+        (counts(3, 4, 5, adjacency="replace", record_bound=3.0), 3 * math.sqrt(2)),
+        # The typed l2 sensitivity of a Gram matrix counts where it is smaller only.
+        (gram(3, bound=BOUND), math.sqrt(2) * BOUND**2),
+        (gram(3, bound=BOUND, adjacency="add-remove"), BOUND**2),
+        (gram(3, bound=BOUND, adjacency="local"), 2 * BOUND**2),
+        (gram(3, bound=BOUND, l2_sensitivity=1.0), 1.0),
+        (gram(1, bound=BOUND), BOUND**2),
+    ],
+)
+def test_the_largest_l2_norm_of_a_change(query, reach):
+    assert query.reach == pytest.approx(reach, rel=1e-15)
 
 
 @pytest.mark.parametrize("epsilon", [0.0, 0.7, 2.869, 3.6])
@@ -168,13 +179,44 @@ def turned(rows, columns, seed=0):
     )
 
 
-@pytest.mark.parametrize("adjacency", ["add-remove", "replace"])
-def test_rotated_noise_on_a_histogram_by_enumeration(adjacency):
-    noise, query = turned(3, 4), counts(3, 4, adjacency=adjacency, record_bound=2.0)
+def moved_counts(adjacency):
+    """The changes of 3 x 4 counts by one record that counts twice."""
     cells = 2.0 * np.eye(12).reshape(12, 3, 4)
-    changes = cells
-    if adjacency == "replace":
-        changes = [a - b for a, b in itertools.permutations(cells, 2)]
+    if adjacency == "add-remove":
+        return cells
+    return [a - b for a, b in itertools.permutations(cells, 2)]
+
+
+def corners_of_one_column():
+    """The norm of a change is convex, so that a corner of the box of one record is the worst."""
+    for column, corner in itertools.product(range(3), itertools.product((-2, 2), repeat=4)):
+        change = np.zeros((4, 3))
+        change[:, column] = corner
+        yield change
+
+
+ROTATED = turned(4, 3)
+
+
+@pytest.mark.parametrize(
+    ("noise", "query", "changes"),
+    [
+        *(
+            (turned(3, 4), counts(3, 4, adjacency=each, record_bound=2.0), moved_counts(each))
+            for each in ("add-remove", "replace")
+        ),
+        *(
+            (noise, records(4, 3), list(corners_of_one_column()))
+            for noise in (
+                replace(ROTATED, row_directions=None, column_directions=None),
+                replace(ROTATED, column_std=np.ones(3), column_directions=None),
+                ROTATED,
+            )
+        ),
+    ],
+    ids=["counts", "moved counts", "axes", "turned rows", "turned both"],
+)
+def test_mu_is_the_largest_over_all_changes(noise, query, changes):
     assert noise.profile(query).slack is None
     largest = max(whitened(noise, change) for change in changes)
     assert noise.profile(query).mu == pytest.approx(largest, rel=1e-12)
@@ -234,12 +276,6 @@ def test_noise_with_slack_has_bounds_that_differ(key, query):
 # The change of a Gram matrix by one record, against the worst of many pairs of records.
 
 
-BOUND = 1.3
-
-
-HISTOGRAM = {"structure": "histogram", "record_bound": 1.0}
-
-
 STEEP, MILD = np.array([0.2, 0.5, 1.1]), np.array([0.3, 0.4, 0.9])
 
 
@@ -255,7 +291,9 @@ def worst_of_pairs(noise, adjacency):
 
     starts = np.random.default_rng(0).standard_normal((12, 6))
     kinds = (0, 1) if adjacency == "replace" else (0,)
-    return -min(minimize(less, start, args=(kind,)).fun for start in starts for kind in kinds)
+    return -min(
+        optimize.minimize(less, start, args=(kind,)).fun for start in starts for kind in kinds
+    )
 
 
 @pytest.mark.parametrize("adjacency", ["replace", "add-remove"])
@@ -289,22 +327,12 @@ def test_directions_that_differ_make_it_an_upper_bound(adjacency):
     assert "different directions" in noise.profile(query).slack
 
 
-def test_the_typed_l2_sensitivity_counts_where_it_is_smaller_only():
-    root = math.sqrt(2) * BOUND**2
-    assert gram(3, bound=BOUND).reach == pytest.approx(root, rel=1e-15)
-    assert gram(3, bound=BOUND, adjacency="add-remove").reach == pytest.approx(BOUND**2, rel=1e-15)
-    assert gram(3, bound=BOUND, adjacency="local").reach == 2 * BOUND**2
-    assert gram(3, bound=BOUND, l2_sensitivity=1.0).reach == 1.0
-    assert gram(1, bound=BOUND).reach == pytest.approx(BOUND**2, rel=1e-15)
-    cut = MatrixGaussian(row_std=STEEP, column_std=STEEP)
-    assert "excludes" in cut.profile(gram(3, bound=BOUND, l2_sensitivity=1.0)).slack
-
-
 def test_a_box_that_cuts_off_the_worst_record_is_slack():
     box = gram(3, bound=BOUND, l2_sensitivity=BOUND**2, linf_sensitivity=0.5 * BOUND**2)
     spherical = Spherical(shape=(3, 3), radial_shape=1.0, power=2.0, scale=1.0)
     matrix = MatrixGaussian(row_std=STEEP, column_std=STEEP)
     symmetric = SymmetricGaussian(shape=(3, 3), sigma=1.0)
+    assert "excludes" in matrix.profile(gram(3, bound=BOUND, l2_sensitivity=1.0)).slack
     for noise in (IndependentGaussian(shape=(3, 3), sigma=1.0), spherical, matrix, symmetric):
         assert "excludes the worst pair of records" in noise.profile(box).slack
         assert noise.profile(gram(3, bound=BOUND, linf_sensitivity=BOUND**2)).slack is None
@@ -332,59 +360,18 @@ def test_strategies_report_slack_where_neighbours_are_not_used_in_full(stated, k
     assert sensitivity_bounds(query, (strategy,)).exact == known
 
 
-def test_a_strategy_under_a_small_box_is_not_refuted():
-    query = Query(shape=(8,), l2_sensitivity=1.0, element_range=(0.0, 0.36))
-    budget = Budget(epsilon=20.0, delta=1e-5)
-    mechanism = get_mechanism("matrix-mechanism").calibrate(query, budget, workload="prefix")
-    assert "l2 ball" in mechanism.profile().slack
-    assert mechanism.profile().below.mu < mechanism.profile().above.mu
-    assert verify(mechanism).true_delta.lower < verify(mechanism).true_delta.value
-
-
 # Directional noise if one record, which is a column, changes: mu against a search over the box.
 
 
-def noises(rows, columns):
-    rng = np.random.default_rng(8)
-    row_std, column_std = rng.uniform(0.3, 3, rows), rng.uniform(0.5, 2, columns)
-    turned = rotation(rows, 1)
-    return {
-        "axes": MatrixGaussian(row_std=row_std, column_std=column_std),
-        "turned rows": MatrixGaussian(
-            row_std=row_std, column_std=np.ones(columns), row_directions=turned
-        ),
-        "turned both": MatrixGaussian(
-            row_std=row_std,
-            column_std=column_std,
-            row_directions=turned,
-            column_directions=rotation(columns, 2),
-        ),
-    }
-
-
-@pytest.mark.parametrize("name", noises(4, 3))
-def test_mu_is_the_largest_over_all_changes_of_one_record(name):
-    """The norm of a change is convex, so that a corner of the box is the worst."""
-    noise, query = noises(4, 3)[name], records(4, 3)
-    mu = noise.profile(query).mu
-    assert noise.profile(query).slack is None
-    found = []
-    for column, corner in itertools.product(range(3), itertools.product((-2, 2), repeat=4)):
-        change = np.zeros((4, 3))
-        change[:, column] = corner
-        found.append(whitened(noise, change))
-    assert mu == pytest.approx(max(found), rel=1e-12)
-
-
 def test_the_ball_binds_where_it_is_smaller_than_the_box():
-    noise = noises(4, 3)["axes"]
+    noise = replace(ROTATED, row_directions=None, column_directions=None)
     query = records(4, 3, l2_sensitivity=2.5, element_range=None, linf_sensitivity=2.0)
 
     def less(change):
         return -np.sum((change / noise.row_std) ** 2) / noise.column_std.min() ** 2
 
     best = min(
-        minimize(
+        optimize.minimize(
             less,
             start,
             bounds=[(-2, 2)] * 4,
@@ -396,20 +383,20 @@ def test_the_ball_binds_where_it_is_smaller_than_the_box():
 
 
 def test_a_box_that_cannot_be_used_is_reported_as_slack():
-    turned = noises(4, 3)["turned rows"]
+    noise = replace(ROTATED, column_std=np.ones(3), column_directions=None)
     ball = records(4, 3, l2_sensitivity=2.5, element_range=None, linf_sensitivity=2.0)
     wide = replace(ball, linf_sensitivity=2.5)
-    assert turned.profile(wide).slack is None
-    assert turned.profile(wide).mu == pytest.approx(2.5 / turned.row_std.min())
+    assert noise.profile(wide).slack is None
+    assert noise.profile(wide).mu == pytest.approx(2.5 / noise.row_std.min())
     small = replace(ball, linf_sensitivity=1.3)
-    assert "not along axes" in turned.profile(small).slack
+    assert "not along axes" in noise.profile(small).slack
     worst = max(
-        whitened(turned, share * change)
+        whitened(noise, share * change)
         for change in np.random.default_rng(1).uniform(-1.3, 1.3, (4000, 4, 1)) * [1.0, 0, 0]
         for share in [min(1.0, 2.5 / np.linalg.norm(change))]
     )
-    bounds = turned.profile(small)
-    assert bounds.above.mu <= 2.5 / turned.row_std.min()
+    bounds = noise.profile(small)
+    assert bounds.above.mu <= 2.5 / noise.row_std.min()
     # The search stays below the upper bound and finds a worse change than the known one.
     assert bounds.below.mu <= worst * 1.05 and worst <= bounds.above.mu
     many = MatrixGaussian(

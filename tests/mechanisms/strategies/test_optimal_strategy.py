@@ -39,34 +39,24 @@ def check_certificate(strategy, gram, tolerance):
 
 
 @pytest.mark.parametrize(
-    ("workload", "error"),
+    ("workload", "error", "tolerance"),
     [
-        (Prefix(2), (3 + math.sqrt(5)) / 2),
-        (Prefix(8), 17.866177),
-        (Prefix(64), 282.20142),
-        (AllRange(2), 2 + math.sqrt(3)),
-        (AllRange(64), 11024.382),
-        (AllRange(1024), 6484329),
+        # The references have seven or eight digits; the strategy may be worse by its gap.
+        (Prefix(2), (3 + math.sqrt(5)) / 2, TOLERANCE),
+        (Prefix(8), 17.866177, TOLERANCE),
+        (Prefix(64), 282.20142, TOLERANCE),
+        (AllRange(2), 2 + math.sqrt(3), TOLERANCE),
+        (AllRange(64), 11024.382, TOLERANCE),
+        (AllRange(1024), 6484329, TOLERANCE),
+        *((each, None, TOLERANCE) for each in (Prefix(256), AllRange(256), RandomRanges(128, 600))),
+        *((each, None, SINGULAR_TOLERANCE) for each in SINGULAR),
     ],
     ids=str,
 )
-def test_reference_values(workload, error):
+def test_reference_values_and_certified_gaps(workload, error, tolerance):
     strategy = optimal_strategy(workload.gram())
-    # The references have seven or eight digits; the strategy may be worse by its gap.
-    assert strategy.error == pytest.approx(error, rel=1e-7)
-    check_certificate(strategy, workload.gram(), TOLERANCE)
-
-
-@pytest.mark.parametrize(
-    ("workload", "tolerance"),
-    [
-        *((each, TOLERANCE) for each in (Prefix(256), AllRange(256), RandomRanges(128, 600))),
-        *((each, SINGULAR_TOLERANCE) for each in SINGULAR),
-    ],
-    ids=str,
-)
-def test_certified_gap(workload, tolerance):
-    check_certificate(optimal_strategy(workload.gram()), workload.gram(), tolerance)
+    assert error is None or strategy.error == pytest.approx(error, rel=1e-7)
+    check_certificate(strategy, workload.gram(), tolerance)
 
 
 def test_units_of_the_workload_do_not_matter():
@@ -107,16 +97,19 @@ def test_memory_is_at_most_ten_times_the_gram_matrix():
     assert peak < 9 * gram.nbytes
 
 
-def test_a_search_that_does_not_converge_is_reported_with_its_gap(monkeypatch):
-    monkeypatch.setattr(strategies, "_ITERATIONS", 3)
-    with pytest.raises(Unsupported, match=r"in 3 iterations: the gap reached is \d"):
-        optimal_strategy(Prefix(64).gram())
-
-
-def test_a_convex_solver_that_does_not_converge_is_reported_with_its_gap(monkeypatch):
-    monkeypatch.setattr(strategies, "SDP_TOLERANCE", -1.0)
-    with pytest.raises(Unsupported, match=r"no optimal strategy with a convex solver: gap \d"):
-        sdp_strategy(Prefix(8).gram())
+@pytest.mark.parametrize(
+    ("search", "setting", "value", "words"),
+    [
+        (optimal_strategy, "_ITERATIONS", 3, r"in 3 iterations: the gap reached is \d"),
+        (sdp_strategy, "SDP_TOLERANCE", -1.0, r"no optimal strategy with a convex solver: gap \d"),
+    ],
+)
+def test_a_search_that_does_not_converge_is_reported_with_its_gap(
+    monkeypatch, search, setting, value, words
+):
+    monkeypatch.setattr(strategies, setting, value)
+    with pytest.raises(Unsupported, match=words):
+        search(Prefix(64 if search is optimal_strategy else 8).gram())
 
 
 @pytest.mark.parametrize("coefficient", [1e200, 1e-200])

@@ -4,13 +4,9 @@ import math
 
 import numpy as np
 import pytest
-from histograms import calibrated, histogram, tree_matrix
+from queries import on_counts, tree_matrix
 
-from mechanisms import (
-    Budget,
-    Unsupported,
-    get_mechanism,
-)
+from mechanisms import Unsupported
 from mechanisms.catalogue.workloads.hb import best_branching, tree_height
 from mechanisms.noise.loss_moments import quadratic_form_cumulants
 from mechanisms.noise.tree_laplace import TreeLaplace
@@ -22,7 +18,6 @@ from mechanisms.strategies.workload import (
     Prefix,
     RandomRanges,
 )
-from mechanisms.verification.verification import HOLDS, verify
 
 
 def units(tree):
@@ -85,20 +80,20 @@ def test_variance_of_a_workload_agrees_with_dense_algebra(shape, factors):
 @pytest.mark.parametrize(("kind", "error"), [(AllRange, 6.40869236), (Prefix, 6.43381220)])
 def test_variance_of_a_workload_at_1024(kind, error):
     """The same published values, computed as in the study."""
-    noise, workload = calibrated("hb", 1024).noise, kind(1024)
+    noise, workload = on_counts("hb", 1024).noise, kind(1024)
     variance = noise.workload_variance((workload,)) / (2 * noise.scale**2)
     mean = noise.tree.height * variance / workload.queries
     assert math.sqrt(mean) == pytest.approx(error, abs=5.1e-9)
 
 
 def test_variance_of_a_workload_is_not_computed_where_its_gram_is_too_large():
-    assert calibrated("hb", 5000).noise.workload_variance((Prefix(5000),)) is None
+    assert on_counts("hb", 5000).noise.workload_variance((Prefix(5000),)) is None
 
 
 def test_cumulants_of_the_loss():
     """Independent terms have the cumulants of Laplace noise."""
     identity = quadratic_form_cumulants(np.diag([1.0, 2.0]))
-    laplace = get_mechanism("laplace").calibrate(histogram(1), Budget(epsilon=1)).loss().cumulants
+    laplace = on_counts("laplace", 1).loss().cumulants
     assert identity == pytest.approx([k * (1 + 2**i) for i, k in enumerate(laplace, 1)])
 
 
@@ -111,19 +106,7 @@ def test_cumulants_add_up_over_unequal_subtrees():
 
 
 def test_moments_of_large_subtrees_are_unsupported_but_not_the_mean():
-    mechanism = calibrated("hb", 10**5)
+    mechanism = on_counts("hb", 10**5)
     assert mechanism.expected_loss() > 0
     with pytest.raises(Unsupported, match="at most 2048 cells"):
         mechanism.loss()
-
-
-@pytest.mark.parametrize("shape", [(3,), (100,), (89, 89)])
-@pytest.mark.parametrize("l1", [1.0, 2.0])
-def test_claim_holds_and_spends_epsilon(shape, l1):
-    mechanism = calibrated("hb", *shape, l1=l1, epsilon=0.7)
-    result = verify(mechanism, samples=2000)
-    assert result.verdict == HOLDS
-    assert result.true_epsilon == pytest.approx([0.7] * 3, rel=1e-12)
-    assert result.wasted_variance == pytest.approx(1.0)
-    if mechanism.noise.tree.height > 1:
-        assert result.audit is None
