@@ -140,17 +140,15 @@ def test_losses_of_real_releases_match_the_profile(structure, adjacency):
 
 @pytest.mark.parametrize("adjacency", ["add-remove", "replace"])
 @pytest.mark.parametrize("rows", [1, 10, 1000])
-def test_exact_calibration_meets_the_budget(adjacency, rows):
-    mechanism = calibrated(gram(4, bound=3.0, adjacency=adjacency), rows=rows)
-    assert mechanism.profile().delta(1.0).value == pytest.approx(1e-5, rel=1e-9)
-    assert verify(mechanism).verdict == HOLDS
-    published = calibrated(
-        gram(4, bound=3.0, adjacency=adjacency), calibration="published", rows=rows
+def test_the_exact_calibration_saves_what_the_published_one_wastes(adjacency, rows):
+    query = gram(4, bound=3.0, adjacency=adjacency)
+    exact, published = (
+        calibrated(query, calibration=each, rows=rows) for each in ("exact", "published")
     )
+    assert verify(exact).verdict == HOLDS
     result = verify(published)
-    assert result.verdict == LOOSE
-    assert result.noise_scale == published.w
-    assert result.wasted_variance == pytest.approx((published.w / mechanism.w) ** 2, rel=1e-9)
+    assert (result.verdict, result.noise_scale) == (LOOSE, published.w)
+    assert result.wasted_variance == pytest.approx((published.w / exact.w) ** 2, rel=1e-9)
     assert result.expected_loss is None
 
 
