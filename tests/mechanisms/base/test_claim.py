@@ -1,13 +1,15 @@
-"""Calibrating a mechanism to a budget at which its claim is false warns."""
+"""Calibrating warns where the claim is false, and checks that the exact noise meets the budget."""
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from mechanisms import Budget, Query, RefutedWarning, get_mechanism, verify
+from mechanisms import Budget, Inconsistent, Query, RefutedWarning, get_mechanism, verify
 from mechanisms.__main__ import main
 from mechanisms.base.claim import refutes
+from mechanisms.base.exact_calibration import check_exact
 from mechanisms.privacy.profile import Bounds
 from studies.base import Variant
 
@@ -100,3 +102,17 @@ def test_commands_warn_unless_they_report_the_verdict_themselves(capsys):
     shown = capsys.readouterr()
     assert "refuted: the claim is false" in shown.out and "RefutedWarning" not in shown.err
     assert "-private for this query" not in shown.err
+
+
+@pytest.mark.parametrize("factor", [1 + 1e-5, 1 - 1e-5, 1.001])
+def test_noise_that_misses_the_budget_by_little_is_inconsistent(factor):
+    """A scale that is off by 1e-5 moves epsilon by about as much, and delta by a few times more."""
+    for epsilon in (1e-3, 1.0, 50.0):
+        budget = Budget(epsilon=epsilon, delta=1e-5)
+        mechanism = get_mechanism("gaussian-analytic").calibrate(SMALL, budget, "exact")
+        # Rounding meets the budget.
+        check_exact(replace(mechanism, noise=mechanism.noise.scaled(1 + 1e-9)))
+        missed = replace(mechanism, noise=mechanism.noise.scaled(factor))
+        words = f"must have delta 1e-05 at epsilon {epsilon:g}, got"
+        with pytest.raises(Inconsistent, match=words):
+            check_exact(missed)

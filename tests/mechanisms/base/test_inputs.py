@@ -1,7 +1,9 @@
-"""Bad input raises an error that names the value and what is allowed."""
+"""Bad input raises an error that names the value and what is allowed; numbers are read exactly."""
 
+import argparse
 import dataclasses
 import math
+from decimal import Decimal
 
 import numpy as np
 import pytest
@@ -13,8 +15,11 @@ from mechanisms import (
     get_mechanism,
 )
 from mechanisms.base.guard import ReleaseError, checked_value
+from mechanisms.cli.query_arguments import option_value
+from mechanisms.query.written_numbers import number_in, whole_number_in
 
 BUDGET = Budget(epsilon=0.5, delta=1e-6)
+PAIR = get_mechanism("gaussian-analytic").calibrate(Query(shape=(2,), l2_sensitivity=1.0), BUDGET)
 
 
 @pytest.mark.parametrize(
@@ -273,15 +278,12 @@ def test_a_change_within_a_box_and_a_ball(stated, limit):
 
 @pytest.mark.parametrize("largest", [np.int64(2**53), np.uint64(2**53), np.int64(-(2**53))])
 def test_integers_beyond_float64_are_refused(largest):
-    mechanism = get_mechanism("gaussian-analytic").calibrate(
-        Query(shape=(2,), l2_sensitivity=1.0), Budget(epsilon=1, delta=1e-5)
-    )
     value = largest * np.array([1, 0], largest.dtype)
-    assert np.isfinite(mechanism.release(value, 0)).all()
+    assert np.isfinite(PAIR.release(value, 0)).all()
     with pytest.raises(
         ValueError, match=r"integers of at most 2\^53 in size, got -?9007199254740993"
     ):
-        mechanism.release(value + np.sign(value), 0)
+        PAIR.release(value + np.sign(value), 0)
 
 
 @pytest.mark.parametrize(
@@ -383,12 +385,10 @@ def test_noise_and_profiles_are_scaled_by_positive_factors_alone(key, factor):
 
 @pytest.mark.parametrize("dtype", [">f4", ">f8", ">i8"])
 def test_arrays_of_another_byte_order_are_accepted(dtype):
-    query = Query(shape=(2,), l2_sensitivity=1.0)
-    mechanism = get_mechanism("gaussian-analytic").calibrate(query, Budget(epsilon=1.0, delta=1e-5))
     value = np.array([1, 300], dtype=dtype)
     native = value.astype(value.dtype.newbyteorder("="))
-    answer = mechanism.release(value, 1)
-    np.testing.assert_array_equal(answer, mechanism.release(native, 1))
+    answer = PAIR.release(value, 1)
+    np.testing.assert_array_equal(answer, PAIR.release(native, 1))
     assert answer.dtype.isnative
 
 
@@ -404,10 +404,48 @@ def test_arrays_of_another_byte_order_are_accepted(dtype):
     ],
 )
 def test_wrong_values_of_many_releases_are_not_the_mechanisms_fault(values, words):
-    query = Query(shape=(2,), l2_sensitivity=1.0)
-    mechanism = get_mechanism("gaussian-analytic").calibrate(query, Budget(epsilon=1.0, delta=1e-5))
     with pytest.raises((TypeError, ValueError), match=words) as error:
-        mechanism.release_all(values, 1)
+        PAIR.release_all(values, 1)
     assert not isinstance(error.value, ReleaseError)
     with pytest.raises(ValueError, match="trials must be at least 1, got 0"):
-        mechanism.releases(np.zeros(2), 1, 0)
+        PAIR.releases(np.zeros(2), 1, 0)
+
+
+# Numbers that float64 turns into something else: a whole number, 0, infinity or a neighbour.
+CHANGED = (
+    "0.99999999999999999999",
+    "-3.00000000000000000001",
+    "4503599627370497.5",
+    "99999999999999999999e-20",
+    "1e-400",
+    "1e-99999999999999999999",
+    "1e400",
+    "9007199254740993",
+    "-9007199254740993",
+)
+KEPT = ("3", "0.1", "1e30", "9007199254740994", "1.0", "-0", "1e-300", "0.9999999999999999", "1e5")
+
+
+@pytest.mark.parametrize("text", CHANGED)
+def test_a_number_that_float64_would_change_is_refused(text):
+    with pytest.raises(ValueError, match=r"would be read as|exponent is too long"):
+        number_in(text)
+
+
+@pytest.mark.parametrize("text", KEPT)
+def test_every_other_number_is_read(text):
+    assert number_in(text) == float(text)
+
+
+def test_whole_numbers_have_any_length():
+    for text in ("9007199254740993", "9007199254740993.0", "-5", "1e5", "1" * 300):
+        assert whole_number_in(text) == int(Decimal(text))
+    for text in ("0.99999999999999999999", "1e-400", "nan", "inf", "1e4001", "", "x", "1e99999999"):
+        with pytest.raises(ValueError, match=r"whole number|no number"):
+            whole_number_in(text)
+
+
+@pytest.mark.parametrize("text", [text for text in CHANGED if "." in text])
+def test_options_of_mechanisms(text):
+    with pytest.raises(argparse.ArgumentTypeError, match="would be read as"):
+        option_value(f"k={text}")

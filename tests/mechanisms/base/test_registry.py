@@ -1,11 +1,20 @@
-"""The registry discovers mechanisms and requires that they describe themselves."""
+"""The registry discovers mechanisms, which describe themselves and the public facts they use."""
 
 import inspect
 
 import pytest
 
 from mechanisms import Mechanism, all_mechanisms, get_mechanism
+from mechanisms.base import public_information
 from mechanisms.base.mechanism import GUARANTEES
+from mechanisms.base.public_information import (
+    LAYER_SIZES,
+    MEAN_RECORD,
+    WORKLOAD,
+    public_options,
+)
+
+KINDS = {value for name, value in vars(public_information).items() if name.isupper()}
 
 
 @pytest.mark.parametrize("cls", all_mechanisms().values(), ids=lambda cls: cls.key)
@@ -18,6 +27,8 @@ def test_every_mechanism_states_what_it_is(cls):
     assert inspect.getdoc(cls)
     for option in cls.options.values():
         assert option.accepts(option.default)
+    assert set(cls.public_information) <= set(cls.options)
+    assert set(cls.public_information.values()) <= KINDS
 
 
 class Outside(Mechanism):
@@ -42,3 +53,18 @@ def test_a_class_outside_needs_a_known_guarantee(monkeypatch, guarantee):
     else:
         with pytest.raises(TypeError, match="a guarantee in"):
             get_mechanism(name)
+
+
+def test_a_mechanism_gets_what_it_declares_and_nothing_else_is_computed():
+    asked = []
+
+    def known(kind, value):
+        return lambda: asked.append(kind) or value
+
+    offered = {MEAN_RECORD: known(MEAN_RECORD, "mean"), LAYER_SIZES: known(LAYER_SIZES, [2, 3])}
+    assert public_options(get_mechanism("llagp"), offered) == {"layers": [2, 3]}
+    assert public_options(get_mechanism("tldp-g-w"), offered) == {"weights": "mean"}
+    assert public_options(get_mechanism("dphsgd"), offered) == {}
+    # Its option `workload` is a matrix over rows and has another meaning.
+    assert public_options(get_mechanism("udn"), offered | {WORKLOAD: known(WORKLOAD, 1)}) == {}
+    assert asked == [LAYER_SIZES, MEAN_RECORD]
