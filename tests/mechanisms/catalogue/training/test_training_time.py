@@ -1,4 +1,4 @@
-"""LLAGP and DPHSGD: budgets that add up, noise computed by hand, clipping and refusals."""
+"""LLAGP and DPHSGD: budgets that add up, noise computed by hand, and clipping."""
 
 import math
 
@@ -11,18 +11,12 @@ from mechanisms import (
     get_mechanism,
 )
 from mechanisms.catalogue.training.training_time import layer_budgets
-from mechanisms.privacy.gaussian_profile import GaussianProfile, mu_for
+from mechanisms.privacy.gaussian_profile import mu_for
 from mechanisms.query.box_query import box_query
-from mechanisms.verification.verification import HOLDS, LOOSE, verify
 
 BUDGET = Budget(epsilon=3.0, delta=1e-5)
 LAYERS = [40, 25, 10, 5]
 BOX = box_query((2, 3), -1, 1)
-
-
-def llagp(budget=BUDGET, calibration="published", layers=LAYERS, bound=1.0):
-    query = box_query((1, sum(layers)), -bound, bound)
-    return get_mechanism("llagp").calibrate(query, budget, calibration, layers=layers)
 
 
 def dphsgd(thresholds=None, query=BOX):
@@ -41,33 +35,16 @@ def test_budgets_of_layers_add_up_and_fall_with_depth(count):
 
 
 def test_every_layer_has_the_noise_of_its_own_budget():
-    std = llagp(bound=0.5).noise.column_std
-    by_layer = np.split(std, np.cumsum(LAYERS)[:-1])
+    query = box_query((1, sum(LAYERS)), -0.5, 0.5)
+    mechanism = get_mechanism("llagp").calibrate(query, BUDGET, layers=LAYERS)
+    by_layer = np.split(mechanism.noise.column_std, np.cumsum(LAYERS)[:-1])
     epsilons = np.array([4, 3, 2, 1]) * 0.3
     for own, size, epsilon in zip(by_layer, LAYERS, epsilons, strict=True):
         sigma = math.sqrt(size) / mu_for(epsilon, 1e-5 / 4)
         assert own == pytest.approx(np.full(size, sigma), rel=1e-12)
-
-
-def test_the_true_profile_of_layers_is_their_composition_by_hand():
-    """Gaussian profiles compose by mu^2 = sum of mu_l^2."""
-    mus = [mu_for(b.epsilon, b.delta) for b in layer_budgets(4, BUDGET)]
-    by_hand = GaussianProfile(mu=math.sqrt(np.sum(np.square(mus))))
-    profile = llagp().profile()
-    for epsilon in (0.5, 1.0, 3.0):
-        assert profile.delta(epsilon).value == pytest.approx(by_hand.delta(epsilon).value, rel=1e-9)
-
-
-@pytest.mark.parametrize(
-    "mechanism",
-    [llagp(), llagp(layers=[80]), dphsgd(), dphsgd([[0.2, 1.0, 0.5], [0.1, 0.0, 1.0]])],
-    ids=["llagp", "one-layer", "dphsgd", "thresholds"],
-)
-def test_claims_hold(mechanism):
-    result = verify(mechanism, samples=20_000)
-    assert result.verdict in (HOLDS, LOOSE)
-    assert (result.verdict == LOOSE) == (len(mechanism.settings.get("layers") or [0]) > 1)
-    assert not result.audit.refutes(1e-5)
+    # Gaussian profiles compose by mu^2 = sum of mu_l^2.
+    mu = np.linalg.norm([mu_for(epsilon, 1e-5 / 4) for epsilon in epsilons])
+    assert mechanism.profile().mu == pytest.approx(mu, rel=1e-9)
 
 
 def test_without_layers_or_thresholds_both_are_the_analytic_gaussian():
