@@ -11,7 +11,6 @@ from limit_table import TABLE, markdown, row
 from scipy import sparse
 
 from mechanisms import Budget, Query, Unsupported, get_mechanism
-from mechanisms.base.registry import all_mechanisms
 from mechanisms.comparison.best_known import best_known
 from mechanisms.limit.lattice import lattice_test
 from mechanisms.limit.limit import limit
@@ -154,8 +153,6 @@ def test_no_exactly_calibrated_mechanism_is_below_the_limit():
 
 def error(key: str, query: Query, budget: Budget) -> float | None:
     """The RMSE of a mechanism at the exact calibration, or None if it is unsupported."""
-    if key not in all_mechanisms():
-        return None
     try:
         mechanism = get_mechanism(key).calibrate(query, budget, "exact")
     except Unsupported:
@@ -179,24 +176,22 @@ def test_a_mechanism_of_too_little_noise_is_caught():
 
 
 @pytest.mark.parametrize(
-    ("given", "words"),
+    ("given", "epsilon", "words"),
     [
-        ({"element_range": (0.0, 1.0)}, "unrestricted range"),
-        ({"frobenius_bound": 4.0}, "unrestricted range"),
-        ({"adjacency": "local"}, "local"),
-        ({"structure": "records", "record_bound": 1.0}, "records"),
-        ({"structure": "gram", "record_bound": 1.0}, "gram"),
+        ({"element_range": (0.0, 1.0)}, 1.0, "unrestricted range"),
+        ({"frobenius_bound": 4.0}, 1.0, "unrestricted range"),
+        ({"adjacency": "local"}, 1.0, "local"),
+        ({"structure": "records", "record_bound": 1.0}, 1.0, "records"),
+        ({"structure": "gram", "record_bound": 1.0}, 1.0, "gram"),
+        # The search does not reach so far.
+        ({}, 1e3, "epsilon from"),
     ],
 )
-def test_missing_bounds_give_the_reason(given, words):
-    found = limit(Query(shape=(2, 2), l2_sensitivity=1.0, **given), Budget(epsilon=1.0, delta=1e-5))
+def test_missing_bounds_give_the_reason(given, epsilon, words):
+    query = Query(shape=(2, 2), l2_sensitivity=1.0, **given)
+    found = limit(query, Budget(epsilon=epsilon, delta=1e-5))
     assert found.lower is None and found.rmse is None
     assert found.how.startswith("no bound known: ") and words in found.how
-
-
-def test_budgets_beyond_the_search_have_no_bound():
-    query = Query(shape=(3,), l2_sensitivity=1.0)
-    assert "epsilon from" in limit(query, Budget(epsilon=1e3)).how
 
 
 @pytest.mark.parametrize(

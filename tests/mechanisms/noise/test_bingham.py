@@ -44,19 +44,18 @@ def test_one_component_of_two_is_von_mises(gap):
     assert diagnostics["r_hat"] < bingham.CONVERGED
 
 
-@pytest.mark.parametrize("exponents", [(1.0, 0.0, 0.0), (9.0, 4.0, -2.0), (60.0, 55.0, 0.0)])
-def test_one_component_of_three_by_quadrature(exponents):
+@pytest.mark.parametrize(
+    ("exponents", "components"),
+    [
+        *((each, 1) for each in ((1.0, 0.0, 0.0), (9.0, 4.0, -2.0), (60.0, 55.0, 0.0))),
+        ((7.0, 3.0, 0.0), 2),
+    ],
+)
+def test_components_of_three_by_quadrature(exponents, components):
+    """Two are the complement of one: V V^T = I - u u^T, where u has the density exp(-u^T M u)."""
     exponents = np.array(exponents)
-    draws, _ = bingham.sample_bingham(exponents, 1, np.random.default_rng(4), 3000)
-    error = squares(draws).std(axis=0) / math.sqrt(len(draws))
-    assert np.all(np.abs(squares(draws).mean(axis=0) - bingham_moments(exponents)) < 4 * error)
-
-
-def test_two_components_of_three_are_the_complement_of_one():
-    """V V^T = I - u u^T, where u has the density exp(-u^T M u)."""
-    exponents = np.array([7.0, 3.0, 0.0])
-    draws, _ = bingham.sample_bingham(exponents, 2, np.random.default_rng(5), 3000)
-    expected = 1 - bingham_moments(-exponents)
+    draws, _ = bingham.sample_bingham(exponents, components, np.random.default_rng(4), 3000)
+    expected = bingham_moments(exponents) if components == 1 else 1 - bingham_moments(-exponents)
     error = squares(draws).std(axis=0) / math.sqrt(len(draws))
     assert np.all(np.abs(squares(draws).mean(axis=0) - expected) < 4 * error)
 

@@ -52,21 +52,21 @@ OPTIONS = [
 ]
 
 
-def served():
-    """(name, mechanism) for all supported cases, as published or else exact."""
-    for key, cls in all_mechanisms().items():
-        if issubclass(cls, AdditiveMechanism) and cls.guarantee != "none":
-            for name in QUERIES:
-                yield key, name, {}
-    yield from OPTIONS
-
-
 def calibrated(key, name, options, calibration="published"):
     return get_mechanism(key).calibrate(QUERIES[name], BUDGET, calibration, **options)
 
 
 def cases():
-    for key, name, options in served():
+    """A case for all supported queries and options, as published."""
+    additive = [
+        key
+        for key, cls in all_mechanisms().items()
+        if issubclass(cls, AdditiveMechanism) and cls.guarantee != "none"
+    ]
+    for key, name, options in [
+        *((key, name, {}) for key in additive for name in QUERIES),
+        *OPTIONS,
+    ]:
         try:
             calibrated(key, name, options)
         except Unsupported:

@@ -4,16 +4,24 @@ import math
 
 import numpy as np
 import pytest
-from kept_components import keep_or_noise
 
 from mechanisms.privacy.bounded_profile import BoundedProfile
 from mechanisms.privacy.chi_square_profile import RaisedVarianceProfile, SwappedVariancesProfile
 from mechanisms.privacy.composition import ComposedProfile
 from mechanisms.privacy.finite_profile import CapProfile, PureProfile, WishartProfile
 from mechanisms.privacy.gaussian_profile import GaussianProfile, mu_for
+from mechanisms.privacy.keep_or_noise_profile import KeepOrNoiseProfile
 from mechanisms.privacy.laplace_profile import IndependentLaplaceProfile, LaplaceProfile
 from mechanisms.privacy.profile import Bounds, PrivacyProfile
 from mechanisms.privacy.spherical.spherical_profile import SphericalProfile
+
+
+def keep_or_noise(noise, keep, components):
+    """The profile if `noise` is that of one component and `keep` holds for all components."""
+    with np.errstate(divide="ignore"):
+        log_keep = np.full(components, np.log(np.float64(keep)))
+    return KeepOrNoiseProfile.of(noise=noise.compose(components), log_keep=log_keep)
+
 
 ONE = LaplaceProfile(l1_sensitivity=1.0, scale=1.0)
 PROFILES = {

@@ -24,8 +24,6 @@ def test_one_release_in_high_precision(largest):
             assert upper >= each
             assert value == pytest.approx(float(each), rel=1e-11, abs=4e-16)
     assert (bounds.lower == 0).all()
-    assert profile.delta(largest) == (0.0, 0.0, 0.0)
-    assert profile.largest_loss == profile.epsilon(0.0).value == largest
 
 
 def enumerated(largest, times, epsilon):
@@ -49,7 +47,6 @@ def test_composition_by_enumeration(largest, times):
         exact = enumerated(largest, times, epsilon)
         assert bounds.value == pytest.approx(exact, rel=1e-11)
         assert exact <= bounds.upper * (1 + 1e-12)
-    assert profile.delta(times * largest).upper == 0
 
 
 def test_many_releases_stay_finite():

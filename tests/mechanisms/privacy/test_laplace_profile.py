@@ -39,16 +39,6 @@ def test_worst_pair_of_the_l1_ball_is_one_coordinate(epsilon):
     np.testing.assert_allclose(equal, equal[0] if equal else [], rtol=1e-10)
 
 
-def test_two_components_by_brute_force():
-    epsilon = np.array([0.0, 0.2, 0.7, 1.1, 1.19])
-    profile = IndependentLaplaceProfile(components=2, width=1.2, scale=2.0)
-    exact = np.array([laplace_delta(e, [0.6, 0.6]) for e in epsilon])
-    bounds = profile.delta(epsilon)
-    assert (bounds.lower <= exact).all() and (exact <= bounds.upper).all()
-    np.testing.assert_allclose(bounds.value, exact, rtol=1e-6)
-    assert (bounds.upper <= 1.000002 * bounds.lower).all()
-
-
 @pytest.mark.parametrize(("components", "tau"), [(3, 0.4), (50, 1.0), (784, 0.01)])
 def test_two_engines_enclose_the_same_laplace_product(components, tau):
     lattice = IndependentLaplaceProfile(components=components, width=tau, scale=1.0)

@@ -99,29 +99,17 @@ def test_functions_have_the_digits_that_they_state(function, exact, tolerance, g
     assert function(*given) == pytest.approx(expected, **tolerance)
 
 
-def test_falling_root_finds_roots_on_both_sides_of_the_start():
-    target = np.array([0.1, 1.0, 7.0, 300.0])
+def test_falling_root_finds_roots_on_both_sides_of_the_start_and_stops_at_the_ends():
+    target = np.array([0.1, 1.0, 7.0, 300.0, -5.0, 1e7])
     root = numerics.falling_root(
         lambda x, goal: goal - x,
-        np.full(4, 5.0),
-        np.ones(4),
+        np.full(6, 5.0),
+        np.ones(6),
         floor=0.0,
         ceiling=1e6,
         args=(target,),
     )
-    np.testing.assert_allclose(root, target, rtol=1e-12)
-
-
-def test_falling_root_stops_at_the_ends():
-    ends = numerics.falling_root(
-        lambda x, sign: sign + 0 * x,
-        np.ones(2),
-        np.ones(2),
-        floor=-3.0,
-        ceiling=8.0,
-        args=(np.array([1.0, -1.0]),),
-    )
-    np.testing.assert_array_equal(ends, [8.0, -3.0])
+    np.testing.assert_allclose(root, target.clip(0.0, 1e6), rtol=1e-12)
 
 
 def falling_parabolas(x):
@@ -129,14 +117,6 @@ def falling_parabolas(x):
     rows = [[0.0, 1, 0], [7000, 1e-4, -5e3], [-0.3, 30, 2e5]]
     centre, width, height = np.array(rows).T[..., None]
     return height - 0.5 * ((x - centre) / width) ** 2
-
-
-def test_peak_window_contains_the_peak_and_little_else():
-    low, high = numerics.peak_window(falling_parabolas, np.full(3, -1.0), np.full(3, 1.0))
-    reach = np.array([1, 1e-4, 30]) * np.sqrt(2 * 45)
-    centre = np.array([0, 7000, -0.3])
-    assert (low < centre - reach).all() and (centre + reach < high).all()
-    assert (high - low < 2.4 * reach).all()
 
 
 def test_log_integral_of_normals_far_away_and_narrow():

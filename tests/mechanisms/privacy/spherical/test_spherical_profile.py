@@ -1,7 +1,5 @@
 """SphericalProfile against 50-digit arithmetic, the Gaussian, closed forms and finer rules."""
 
-import csv
-
 import mpmath as mp
 import numpy as np
 import pytest
@@ -13,11 +11,7 @@ from mechanisms.privacy.spherical import spherical_balls, spherical_panels, sphe
 from mechanisms.privacy.spherical.spherical_optimum import least_noise
 from mechanisms.privacy.spherical.spherical_profile import SphericalProfile
 
-with spherical_reference.TABLE.open() as file:
-    TABLE = [
-        tuple(float(row[name]) for name in spherical_reference.COLUMNS)
-        for row in csv.DictReader(file)
-    ]
+TABLE = spherical_reference.rows()
 
 
 def spherical(dimension, shape, power, scale, sensitivity=1.0):
