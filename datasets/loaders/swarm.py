@@ -35,6 +35,7 @@ ENTRY = Dataset(
 
 
 COLUMNS = 2400
+OF_A_BOID = 12
 _TABLE = "Flocking.csv"
 _MOST_BYTES = 2 << 30
 _FEATURE = Numbers(-1e9, 1e9, missing=True)  # in units of a screen
@@ -43,10 +44,12 @@ _FEATURE = Numbers(-1e9, 1e9, missing=True)  # in units of a screen
 def parse(archive: Path) -> Records:
     """The 2,400 features of every snapshot, not scaled, and its class: 1 flocking, 0 not.
 
-    They are the records of `Flocking.csv` in any folder: a header, whose names are not known here,
-    and in every line for each boid its position, velocity, the alignment, separation and cohesion
-    vectors and two counts of neighbours, then the class. An empty cell is NaN: users of the data
-    report one, in the first column of the last record. Each study decides how to treat it.
+    They are the records of `Flocking.csv` in any folder: a header, and in every line for each boid
+    its position, velocity, the alignment, separation and cohesion vectors and two counts of
+    neighbours, then the class. The names of the columns are not known here. If most of those of the
+    first boid end in 1, every other boid must have the same names with its own number, in the same
+    order. An empty cell is NaN: users of the data report one, in the first column of the last
+    record. Each study decides how to treat it.
 
     Raises:
         DataError: a file is not the published one.
@@ -56,6 +59,11 @@ def parse(archive: Path) -> Records:
     place = f"{archive}: {_TABLE}"
     content = read_members(archive, {_TABLE: _MOST_BYTES})[_TABLE]
     header = header_of(content, place)
+    of_first = header[:OF_A_BOID]
+    if sum(cell.endswith("1") for cell in of_first) > OF_A_BOID / 2:
+        boids = range(1, COLUMNS // OF_A_BOID + 1)
+        names = [f"{cell.removesuffix('1')}{boid}" for boid in boids for cell in of_first]
+        header = [*names, header[-1]]
     table = read_table(content, columns, place, header=header, missing=("", " "))
     require_rows(ENTRY, flocking=len(table["class"]))
     return Records(features=matrix(table, features), targets=table["class"])

@@ -145,7 +145,8 @@ def check_cardiotocography(data):
 
 
 def write_swarm(folder):
-    header = ",".join([*(f"x{k}" for k in range(2400)), "Class "])
+    of_a_boid = "x{0},y{0},xVel{0},yVel{0},xA{0},yA{0},xS{0},yS{0},xC{0},yC{0},nAC{0},nS{0}"
+    header = ",".join([*(of_a_boid.format(boid) for boid in range(1, 201)), "Class "])
     first = ",".join([f"{k}.5" for k in range(2400)] + ["1"])
     last = ",".join([" "] + [f"-{k}" for k in range(1, 2400)] + ["0"])
     with zipfile.ZipFile(folder / "swarm_behaviour.zip", "w") as archive:

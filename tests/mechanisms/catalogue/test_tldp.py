@@ -1,4 +1,4 @@
-"""TLDP: the law of its components by sampling, and what kept values cost."""
+"""TLDP: the law of its components by sampling, and what kept values cost, by quadrature."""
 
 import math
 from dataclasses import replace
@@ -102,6 +102,33 @@ def test_the_weights_default_to_one_half():
         calibrated("tldp-l-w", 2, 2, **options) for options in ({}, {"weights": [[0.5] * 2] * 2})
     )
     assert default.parameters() == half.parameters()
+
+
+def densities(mechanism):
+    """The density of the noise of one component, and p."""
+    kind = stats.laplace if "b" in mechanism.parameters() else stats.norm
+    scale = next(iter(mechanism.parameters().values()))
+    return kind(scale=scale).pdf, keep_probability(mechanism)
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_two_components_by_quadrature(key):
+    """Any kept component reveals the input; otherwise both are noisy. The weights are 0 and 0.6."""
+    weights = np.array([0.0, 0.6])
+    options = {"weights": weights} if key.endswith("w") else {}
+    mechanism = calibrated(key, 2, epsilon=0.7, **options)
+    density, p = densities(mechanism)
+    kept = p * (1 - weights if options else np.ones(2))
+    ends = np.r_[np.arange(-40, -2), np.linspace(-2, 3, 41), np.arange(4, 41)]
+    nodes, node_weights = np.polynomial.legendre.leggauss(12)
+    half = np.diff(ends)[:, None] / 2
+    x = ((ends[:-1, None] + half) + half * nodes).ravel()
+    w = (half * node_weights).ravel()
+    for epsilon in (0.0, 0.7, 1.2):
+        own, other = np.outer(density(x), density(x)), np.outer(density(x - 1), density(x - 1))
+        noisy = w @ np.maximum(own - math.exp(epsilon) * other, 0) @ w
+        exact = 1 - np.prod(1 - kept) * (1 - noisy)
+        assert mechanism.profile().delta(epsilon).value == pytest.approx(exact, rel=2e-3)
 
 
 @pytest.mark.parametrize("key", KEYS)
