@@ -1,11 +1,20 @@
-"""Build one case of a study in the same way as the process of a cell."""
+"""Build one case of a study in the same way as the process of a cell, and select its numbers."""
 
 from pathlib import Path
+
+import numpy as np
 
 from mechanisms import get_mechanism
 from runs.config import check_config
 from studies.base import Case, Setup, Variant
 from studies.base.study import study_named
+
+# Its error is that of its noise and of the zeros that it puts in place of the answer.
+ZEROED = type(
+    "Zeroed",
+    (get_mechanism("laplace"),),
+    {"prepared": lambda self, value: 0 * value, "only_adds_noise": False},
+)
 
 
 def checked(study, settings):
@@ -52,3 +61,21 @@ def measured(case, problem=None, point=None):
     for value in values:
         study.check_declared(value)
     return values
+
+
+def numbers(values, metric):
+    """All numbers of the metric, in order."""
+    return [value.value for value in values if value.metric == metric]
+
+
+def number(values, metric):
+    """The only number of the metric."""
+    (found,) = numbers(values, metric)
+    return found
+
+
+def series(values, metric):
+    """The numbers of trials 0, 1, ... as an array."""
+    found = [value for value in values if value.metric == metric]
+    assert [value.trial for value in found] == list(range(len(found)))
+    return np.array([value.value for value in found])

@@ -1,10 +1,16 @@
-"""`python -m datasets` lists and fetches data sets."""
+"""`python -m datasets` lists, fetches and parses data sets, also one made from the template."""
 
 import re
+import shutil
 import subprocess
 import sys
+from pathlib import Path
 
-from datasets import DATASETS
+import numpy as np
+import pytest
+
+import datasets.loaders
+from datasets import DATASETS, DataError
 from datasets.__main__ import main
 from mechanisms.cli.arguments import CLOSED_PIPE
 
@@ -35,3 +41,46 @@ def test_fetch_that_fails_exits_with_1_and_goes_on(tmp_path, capsys, monkeypatch
     assert f"{tmp_path}/darknet2020/Darknet.CSV: no such file" in errors
     assert "https://www.unb.ca/cic/datasets/darknet2020.html" in errors
     assert len(errors.splitlines()) == 3
+
+
+TEMPLATE = Path(__file__).parents[2] / "extend" / "dataset.py"
+CONTENT = "1.5,2,0\n3,4.5,1\n5,6,0\n"
+
+
+@pytest.fixture
+def copied(tmp_path, monkeypatch):
+    """Install the template as another loader, with a mirror that has its file."""
+    shutil.copy(TEMPLATE, tmp_path / "my_data.py")
+    monkeypatch.setattr(datasets.loaders, "__path__", [*datasets.loaders.__path__, str(tmp_path)])
+    mirror = tmp_path / "mirror"
+    (mirror / "my_data").mkdir(parents=True)
+    (mirror / "my_data" / "my_data.csv").write_text(CONTENT)
+    yield mirror
+    sys.modules.pop("datasets.loaders.my_data", None)
+
+
+def test_it_is_listed_fetched_and_loaded(copied, tmp_path, capsys):
+    data = tmp_path / "data"
+    assert main(["fetch", "my_data", "--folder", str(data), "--mirror", str(copied)]) == 0
+    assert main(["list", "--folder", str(data)]) == 0
+    assert "my_data           official   yes        My data" in capsys.readouterr().out
+    loaded = datasets.load("my_data", data)
+    assert loaded.features.tolist() == [[1.5, 2.0], [3.0, 4.5], [5.0, 6.0]]
+    assert loaded.targets.tolist() == [0, 1, 0]
+    assert loaded.targets.dtype == np.int64
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("1,2\n", "2 columns, expected 3"),
+        ("1,2,x\n", "label: record 1 has 'x', allowed are whole numbers 0..1"),
+        ("1,2,0.5\n", "record 1 has 0.5"),
+    ],
+)
+def test_a_file_of_another_form_is_refused(copied, tmp_path, content, message):
+    path = tmp_path / "other.csv"
+    path.write_text(content)
+    module = datasets.catalogue.loader("my_data")
+    with pytest.raises(DataError, match=message):
+        module.parse(path)

@@ -12,6 +12,7 @@ import pytest
 import scipy.io
 import scipy.sparse
 import torch
+from sklearn import datasets as oracle
 from toy_data_set import sha256, tar_bytes
 
 import datasets
@@ -494,3 +495,39 @@ def test_a_changed_file_is_refused(name, small):
     path.write_bytes(content)
     with pytest.raises(DataError, match=r"sha256 \w{64}, expected sha256 \w{64}"):
         datasets.load(name, small)
+
+
+LOADERS = {
+    "diabetes": oracle.load_diabetes,
+    "wine": oracle.load_wine,
+    "breast_cancer": oracle.load_breast_cancer,
+}
+
+
+@pytest.mark.parametrize("name", LOADERS)
+def test_features_have_the_names_of_scikit_learn(name):
+    expected = LOADERS[name]()
+    assert list(loader(name).FEATURES) == list(expected.feature_names)
+    assert datasets.load(name).features.shape == expected.data.shape
+
+
+def test_diabetes_are_not_scaled():
+    assert datasets.load("diabetes").features[0].tolist() == [
+        59,
+        2,
+        32.1,
+        101,
+        157,
+        93.2,
+        38,
+        4,
+        4.8598,
+        87,
+    ]
+
+
+@pytest.mark.parametrize("name", LOADERS)
+def test_they_are_not_fetched(name, tmp_path):
+    assert datasets.DATASETS[name].source == "bundled"
+    with pytest.raises(DataError, match=f"{name} is bundled"):
+        datasets.fetch(name, tmp_path)

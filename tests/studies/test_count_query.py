@@ -6,8 +6,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from measured_values import ZEROED, number, series
-from one_case import case_of, measured, problem_of, setup_of
+from one_case import ZEROED, case_of, measured, number, problem_of, series, setup_of
 
 from datasets import load as load_dataset
 from mechanisms import Budget, get_mechanism

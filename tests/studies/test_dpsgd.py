@@ -7,8 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from measured_values import number
-from one_case import case_of, checked, measured, setup_of, variant
+from one_case import case_of, checked, measured, number, setup_of, variant
 
 from learning.training.clipping import Clipping
 from learning.training.rounds import Round

@@ -4,8 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from measured_values import number
-from one_case import case_of, checked, measured, setup_of
+from one_case import case_of, checked, measured, number, setup_of
 
 from mechanisms import Budget, get_mechanism
 from studies import features

@@ -5,8 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from measured_values import number
-from one_case import case_of, checked, measured, setup_of
+from one_case import case_of, checked, measured, number, setup_of
 
 from learning.records.labelled import Split
 from learning.training.trial import Seeds

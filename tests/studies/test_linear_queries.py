@@ -4,8 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
-from measured_values import ZEROED
-from one_case import case_of, measured, problem_of, setup_of
+from one_case import ZEROED, case_of, measured, problem_of, setup_of
 
 from datasets import load as load_dataset
 from mechanisms import (

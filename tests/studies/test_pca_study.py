@@ -5,8 +5,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from measured_values import number, series
-from one_case import case_of, checked, measured, problem_of, setup_of
+from one_case import case_of, checked, measured, number, problem_of, series, setup_of
 from scipy.optimize import minimize
 
 from datasets.loaders import boids

@@ -5,8 +5,7 @@ import math
 
 import numpy as np
 import pytest
-from measured_values import numbers, series
-from one_case import case_of, checked, measured, problem_of, setup_of
+from one_case import case_of, checked, measured, numbers, problem_of, series, setup_of
 
 from learning.releases import protected
 from learning.training.classifiers import in_units, logistic

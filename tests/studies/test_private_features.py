@@ -2,8 +2,7 @@
 
 import numpy as np
 import pytest
-from measured_values import numbers
-from one_case import case_of, checked, measured, points_of, problem_of, setup_of
+from one_case import case_of, checked, measured, numbers, points_of, problem_of, setup_of
 from torchvision.models import mobilenet_v2
 
 from learning.records.labelled import Split

@@ -3,8 +3,7 @@
 import math
 
 import pytest
-from measured_values import number
-from one_case import case_of, checked, measured, setup_of, variant
+from one_case import case_of, checked, measured, number, setup_of, variant
 
 from learning.training.clipping import Clipping
 from learning.training.step_noise import AmplifiedShares, amplified, step_mechanism

@@ -4,8 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from measured_values import numbers
-from one_case import case_of, checked, measured, points_of, problem_of, setup_of, variant
+from one_case import case_of, checked, measured, numbers, points_of, problem_of, setup_of, variant
 
 from learning.releases import rescaled_for_all, spent_by_releases
 from mechanisms import (

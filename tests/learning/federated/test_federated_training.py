@@ -1,5 +1,6 @@
-"""Federated training against central training, and release by layer."""
+"""Federated training against central training; averages, release by layer, budgets of uploads."""
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -10,15 +11,29 @@ from torch.nn.functional import cross_entropy
 from learning.federated import horizontal as federated
 from learning.federated import layerwise_release as layerwise
 from learning.federated import vertical
+from learning.federated.parameter_averaging import averaged, clipped
+from learning.federated.upload_budgets import calibrated_uploads, joint_profile, spent
 from learning.networks.lstm import REVIEWS_LSTM
 from learning.networks.multilayer_perceptron import ADULT_MLP, multilayer_perceptron
 from learning.networks.network import Layer, Network
 from learning.networks.resnet import RESNET18
 from learning.networks.small_cnns import LENET
 from learning.networks.split_network import SPLIT_NETWORKS, SplitNetwork, halves
+from learning.records import labelled
 from learning.records.labelled import Split
+from learning.training.classifiers import (
+    Training,
+    trained,
+)
 from learning.training.rounds import Diverged
 from learning.training.trial import Seeds
+from mechanisms import Budget, Unsupported, get_mechanism
+from mechanisms.privacy.composition import ComposedProfile
+from mechanisms.privacy.finite_profile import WishartProfile
+from mechanisms.privacy.gaussian_profile import GaussianProfile
+from mechanisms.privacy.laplace_profile import LaplaceProfile
+from mechanisms.privacy.sampling import kairouz
+from mechanisms.query.box_query import box_query
 
 SEEDS = Seeds(start=1, batches=2, noise=3)
 NETWORK = multilayer_perceptron(6, 5, 3)
@@ -226,3 +241,144 @@ def test_layers_get_noise_of_their_own_size():
     # The change from one corner of the box to the opposite one.
     assert [q.l1_sensitivity for q in queries] == [35.0, 18.0]
     assert {q.adjacency for q in queries} == {"replace"}
+
+
+AVERAGED = multilayer_perceptron(64, 16, 10)
+LOCAL = Training(epochs=1, batch=32, learning_rate=0.01)
+
+
+def unchanged(value, rng):
+    return value
+
+
+@pytest.fixture(scope="module")
+def split():
+    return labelled.load("digits", None, 300, seed=4)
+
+
+@pytest.fixture(scope="module")
+def users(split):
+    return [(split.train_inputs[i::3], split.train_labels[i::3]) for i in range(3)]
+
+
+def test_one_user_without_noise_trains_plainly(split):
+    """Each round is one epoch of a plain training loop."""
+    user = (split.train_inputs, split.train_labels)
+    found = averaged(AVERAGED, [user], 3, LOCAL, None, unchanged, SEEDS)
+    plain = AVERAGED.initial(np.random.default_rng(SEEDS.start))
+    for turn in range(3):
+        rng = np.random.default_rng([SEEDS.batches, turn, 0])
+        plain = trained(AVERAGED, plain, *user, LOCAL, rng).numpy()
+    assert np.array_equal(found, plain)
+
+
+def test_the_server_takes_the_mean_of_what_is_sent(users):
+    sent = []
+
+    def keep(value, rng):
+        sent.append(value[0] + rng.standard_normal(value.shape[1]).astype(np.float32))
+        return sent[-1][None]
+
+    found = averaged(AVERAGED, users, 1, LOCAL, 1.0, keep, SEEDS)
+    assert len(sent) == 3 and all(part.shape == (AVERAGED.size,) for part in sent)
+    assert found == pytest.approx(np.mean(sent, axis=0), abs=1e-6)
+    assert not np.array_equal(sent[0], sent[1])
+
+
+@pytest.mark.parametrize("bound", [1.0, 0.05])
+def test_uploads_are_clipped(users, bound):
+    seen = []
+
+    def look(value, rng):
+        seen.append(np.abs(value).max())
+        return value
+
+    averaged(AVERAGED, users, 1, LOCAL, bound, look, SEEDS)
+    assert max(seen) <= np.float32(bound)
+    if bound < 0.1:
+        assert min(seen) == np.float32(bound)
+
+
+def test_nan_counts_as_zero():
+    value = np.array([np.nan, np.inf, -np.inf, 0.3, -7], dtype=np.float32)
+    assert clipped(value, 0.5).tolist() == pytest.approx([0, 0.5, -0.5, 0.3, -0.5])
+    assert clipped(value, 0.5).dtype == np.float32
+
+
+def test_training_survives_overflowing_noise(users):
+    """Overflowing parameters turn the networks into NaN, and the next round goes on."""
+
+    def huge(value, rng):
+        return value + np.float32(1e30) * rng.standard_normal(value.shape, np.float32)
+
+    assert np.isfinite(averaged(AVERAGED, users, 3, LOCAL, 1.0, huge, SEEDS)).all()
+
+
+TOTAL = Budget(epsilon=300.0, delta=1e-5)
+QUERIES = [box_query(shape, -0.1, 0.1, adjacency="replace") for shape in ((5, 4), (3, 2))]
+
+
+def calibrated(key, rounds=7, calibration="exact", total=TOTAL):
+    use = kairouz.share(total, rounds * len(QUERIES))
+    published = get_mechanism(key).calibrate
+    return calibrated_uploads(published, QUERIES, use, rounds, total, calibration)
+
+
+def test_gaussian_noise_composes_over_layers_and_rounds_by_its_squares():
+    made = calibrated("idn", calibration="published")
+    # Between opposite corners of both boxes: the change over the noise, element by element.
+    squares = sum(
+        np.sum((0.2 / m.parameters()["sigma_min"]) ** 2 * np.ones(q.shape))
+        for m, q in zip(made, QUERIES, strict=True)
+    )
+    expected = GaussianProfile(mu=math.sqrt(7 * squares))
+    run = spent(made, 7)
+    assert run.delta(20.0).upper == pytest.approx(expected.delta(20.0).value, rel=1e-9)
+    assert run.epsilon(1e-5).upper == pytest.approx(expected.epsilon(1e-5).value, rel=1e-9)
+    # Composition is a bound, so the truth stays within the claimed total.
+    assert run.epsilon(1e-5).upper < TOTAL.epsilon
+
+
+def known(profile):
+    """A mechanism with this profile."""
+    return type("Known", (), {"profile": lambda: profile})
+
+
+def test_other_noise_composes_if_all_releases_are_equal():
+    laplace = LaplaceProfile(l1_sensitivity=1.0, scale=2.0)
+    assert joint_profile([laplace, laplace]) == laplace.compose(2)
+    assert joint_profile([laplace, GaussianProfile(mu=1.0)]) is None
+    assert joint_profile([laplace, None]) is None
+    exact = ComposedProfile(base=laplace, times=3).delta(1.0).value
+    assert exact <= spent([known(laplace)], 3).delta(1.0) <= exact * 1.02
+    # No bounds are known for a pair that is not symmetric.
+    assert spent([known(WishartProfile(kappa=1.0))], 3) is None
+
+
+@pytest.mark.parametrize("epsilon", [2.0, 100.0])
+def test_at_the_exact_calibration_one_factor_makes_the_run_spend_its_budget(epsilon):
+    total = Budget(epsilon=epsilon, delta=1e-5)
+    made, published = (
+        calibrated("udn", calibration=each, total=total) for each in ("exact", "published")
+    )
+    assert spent(made, 7).delta(epsilon).upper == pytest.approx(1e-5, rel=1e-6)
+    factors = [
+        math.sqrt(m.expected_loss() / p.expected_loss())
+        for m, p in zip(made, published, strict=True)
+    ]
+    assert factors[0] == pytest.approx(factors[1])
+    assert all(m.calibration == "exact" for m in made)
+
+
+@pytest.mark.parametrize(
+    ("key", "words"),
+    [
+        ("random-answer", "adds no noise"),
+        ("non-private", "the exact total privacy loss is not known"),
+        ("r1smg", "the exact total privacy loss is not known"),
+        ("laplace", "the exact total privacy loss is not known|has no exact calibration"),
+    ],
+)
+def test_unsupported_exact_calibrations_give_a_reason(key, words):
+    with pytest.raises(Unsupported, match=words):
+        calibrated(key)

@@ -1,15 +1,20 @@
-"""Clipped sums of every kind of layer, with both ways to compute norms, and refusals."""
+"""Clipped sums of every kind of layer, with both ways to compute norms, and those of opacus."""
 
 import numpy as np
 import pytest
 import torch
+from opacus.grad_sample import GradSampleModule
+from torch import nn
 from torch.nn import functional
 from torch.nn.functional import conv2d, embedding, group_norm, linear
 
+from learning.networks.multilayer_perceptron import ADULT_MLP
 from learning.networks.network import Layer, Network
+from learning.networks.small_cnns import TUTORIALS
 from learning.training import recorded_calls
 from learning.training.clipped_sums import NoPerExampleGradients, clipped_sum, require_alone
 from learning.training.clipping import Clipping
+from tests.learning import opacus_networks
 from tests.learning.plain_gradients import one_by_one
 
 EXAMPLES, CLASSES, WORDS = 6, 6, 5
@@ -188,3 +193,37 @@ def test_normalisation_over_the_batch_is_refused_without_parameters_too():
     require_alone(alone, parameters, inputs)
     with pytest.raises(NoPerExampleGradients, match="depend on the other examples"):
         require_alone(mixed, parameters, inputs)
+
+
+CASES = {
+    "perceptron": (ADULT_MLP, opacus_networks.perceptron, (105,)),
+    "tutorial": (TUTORIALS["mnist"], opacus_networks.tutorial, (1, 28, 28)),
+}
+# These bounds lie near the median norm, so that some gradients are clipped and others are not.
+BOUNDS = {"perceptron": 4.0, "tutorial": 6.0}
+
+
+def opacus_sum(model: GradSampleModule, inputs, labels, bound: float):
+    """The sum of opacus' gradients, each clipped to `bound`, and the norms of all gradients."""
+    nn.functional.cross_entropy(model(inputs), labels, reduction="sum").backward()
+    singles = [p.grad_sample.flatten(1) for p in model.parameters()]
+    norms = torch.stack([single.norm(dim=1) for single in singles]).norm(dim=0)
+    factors = (bound / norms).clamp(max=1.0)
+    return torch.cat([factors @ single for single in singles]), norms
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning", "ignore::FutureWarning")
+@pytest.mark.parametrize("name", CASES)
+def test_clipped_sums_equal_those_of_opacus(name):
+    network, make, shape = CASES[name]
+    n, rng = 32, np.random.default_rng(0)
+    parameters = torch.from_numpy(network.initial(rng))
+    inputs = torch.from_numpy(rng.random((n, *shape), np.float32))
+    labels = torch.from_numpy(rng.integers(0, network.layers[-1].weight[0], n))
+    clipping = Clipping(bound=BOUNDS[name])
+    model = opacus_networks.copied(network, make(), parameters)
+    graded = GradSampleModule(model, loss_reduction="sum")
+    expected, norms = opacus_sum(graded, inputs, labels, clipping.bound)
+    assert norms.min() < clipping.bound < norms.max()
+    found = clipped_sum(network, parameters, inputs, labels, clipping, batch=n, chunk=20)
+    assert (found - expected).norm() < 1e-5 * expected.norm()

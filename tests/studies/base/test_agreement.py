@@ -1,12 +1,13 @@
-"""Sampled means are compared with the closed forms that are stored beside them."""
+"""Means are compared with stored closed forms, and values with those of another machine."""
 
 import numpy as np
 import pytest
 
 from mechanisms import Inconsistent
+from studies.base import SCORE
 from studies.base.agreement import require_agreement, require_mean
 from studies.base.case import Value
-from studies.base.study import all_studies
+from studies.base.study import all_studies, study_named
 
 STUDY = all_studies()["linear_queries"]
 TRIALS = 20
@@ -54,3 +55,13 @@ def test_an_exact_mean_without_spread_agrees_within_rounding():
     require_mean(1.0, 0.0, 10, 1.0 + 1e-12, "expected_loss")
     with pytest.raises(Inconsistent):
         require_mean(1.0, 0.0, 10, 1.001, "expected_loss")
+
+
+@pytest.mark.parametrize(
+    "study",
+    ["dpsgd", "federated_horizontal", "federated_vertical", "gradients", "features",
+     "private_data", "private_features", "private_parameters"],
+)  # fmt: skip
+def test_studies_that_train_judge_scores_by_the_spread_of_trials(study):
+    scores = [metric for metric in study_named(study).metrics if "accuracy" in metric.name]
+    assert scores and all(metric.tolerance == SCORE for metric in scores)

@@ -1,13 +1,18 @@
-"""Clipped sums of every network against the gradients of single examples."""
+"""Networks: clipped sums against single gradients, pooling, published sizes and invariances."""
+
+import math
 
 import numpy as np
 import pytest
 import torch
+from torch.nn.functional import max_pool2d
 
 from learning.networks.cut_network import CUTS
 from learning.networks.graph_convolution import gcn
-from learning.networks.lstm import lstm
+from learning.networks.lstm import EMBEDDING_SCALE, lstm
+from learning.networks.mobilenet import mobilenet
 from learning.networks.multilayer_perceptron import DARKNET_MLP
+from learning.networks.pixels import channels_together, pooled
 from learning.networks.resnet import RESNET18
 from learning.networks.small_cnns import TUTORIALS, strided_cnn
 from learning.networks.split_network import SPLIT_NETWORKS
@@ -97,3 +102,90 @@ def test_clipped_sums_equal_those_of_single_examples(name, device):
     placed = (tensor.to(place) for tensor in (parameters, inputs, labels))
     found = clipped_sum(network, *placed, clipping, batch=4, chunk=3).cpu()
     assert (found - expected).norm() < (1e-5 if name in SINGLE else 1e-9) * expected.norm()
+
+
+@pytest.mark.parametrize("stride", [1, 2])
+@pytest.mark.parametrize("sides", [(2, 2), (5, 6), (8, 7), (14, 14)])
+def test_values_and_gradients_equal_those_of_torch(sides, stride):
+    torch.manual_seed(0)
+    # Whole numbers, so that windows have several largest pixels.
+    images = torch.randint(-3, 3, (4, 3, *sides)).float()
+    expected = max_pool2d(images, 2, stride=stride)
+    assert torch.equal(pooled(images, stride), expected)
+    images.requires_grad_()
+    weights = torch.randn_like(expected)
+    ours, theirs = (
+        torch.autograd.grad(pool, images, weights)[0]
+        for pool in (pooled(images, stride), max_pool2d(images, 2, stride=stride))
+    )
+    assert torch.equal(pooled(images, stride), expected)
+    torch.testing.assert_close(ours, theirs)
+
+
+@pytest.mark.parametrize("shape", [(4, 1, 6, 5), (4, 3, 6, 5), (1, 1, 1, 1)])
+def test_values_are_the_same_and_channels_are_together(shape):
+    images = torch.arange(math.prod(shape), dtype=torch.float32).reshape(shape)
+    found = channels_together(images)
+    assert torch.equal(found, images)
+    # The strides from one channel to the next and from one pixel to the next.
+    assert found.stride()[1::2] == (1, shape[1])
+
+
+def at_start(network, seed=0):
+    return torch.from_numpy(network.initial(np.random.default_rng(seed)))
+
+
+@pytest.mark.parametrize(("classes", "size"), [(1000, 3_504_872), (10, 2_236_682)])
+def test_the_full_mobilenet_has_as_many_parameters_as_torchvisions(classes, size):
+    """torchvision documents 3,504,872 for mobilenet_v2; its last layer has 1,281 per class."""
+    assert mobilenet(3, classes).size == size
+    assert 3_504_872 - 990 * 1281 == 2_236_682
+
+
+@pytest.mark.parametrize(
+    ("network", "shape"),
+    [
+        (mobilenet(1, 10), (1, 28, 28)),
+        (mobilenet(3, 10), (3, 32, 32)),
+        (strided_cnn(1, 28), (1, 28, 28)),
+        (strided_cnn(3, 32), (3, 32, 32)),
+        (DARKNET_MLP, (79,)),
+    ],
+    ids=["mobilenet-mnist", "mobilenet-cifar", "cnn-mnist", "cnn-cifar", "darknet"],
+)
+def test_logits_depend_on_every_layer(network, shape):
+    inputs = torch.rand(5, *shape, generator=torch.Generator().manual_seed(1))
+    parameters = at_start(network)
+    before = network.logits(parameters, inputs)
+    assert before.shape == (5, network.layers[-1].weight[0])
+    place = 0
+    for layer in network.layers:
+        changed = parameters.clone()
+        changed[place : place + layer.size] += 0.1 * torch.randn(
+            layer.size, generator=torch.Generator().manual_seed(2)
+        )
+        assert not torch.allclose(network.logits(changed, inputs), before, atol=1e-6)
+        place += layer.size
+    assert place == network.size == len(parameters)
+
+
+@pytest.mark.parametrize(("depth", "bidirectional"), [(1, False), (2, False), (1, True), (2, True)])
+def test_the_lstm_is_torchs_own(depth, bidirectional):
+    network = lstm(12, 3, 4, depth=depth, bidirectional=bidirectional)
+    parameters = at_start(network, 5)
+    cells = torch.nn.LSTM(3, 4, depth, batch_first=True, bidirectional=bidirectional)
+    (words, _), *pairs, (weight, bias) = network.tensors(parameters)
+    ways = ("", "_reverse") if bidirectional else ("",)
+    names = [f"l{layer}{way}" for layer in range(depth) for way in ways]
+    with torch.no_grad():
+        for name, (inner, offset), (recurrent, _) in zip(
+            names, pairs[::2], pairs[1::2], strict=True
+        ):
+            getattr(cells, f"weight_ih_{name}").copy_(inner)
+            getattr(cells, f"weight_hh_{name}").copy_(recurrent)
+            getattr(cells, f"bias_ih_{name}").copy_(offset)
+            getattr(cells, f"bias_hh_{name}").zero_()
+        texts = torch.arange(12).reshape(2, 6)
+        states, _ = cells(EMBEDDING_SCALE * words[texts])
+        expected = states.mean(dim=1) @ weight.T + bias
+    assert torch.allclose(network.logits(parameters, texts), expected, atol=1e-6)
