@@ -30,10 +30,10 @@ from pydantic import Field
 
 from learning.federated import layerwise_release as layerwise
 from learning.federated.upload_budgets import calibrated_uploads
+from learning.networks.deep_cnns import RESNET18
 from learning.networks.lstm import IMDB_LSTM, REVIEWS_LSTM, lstm
 from learning.networks.multilayer_perceptron import ADULT_MLP, BREAST_CANCER_MLP
 from learning.networks.network import Network
-from learning.networks.resnet import RESNET18
 from learning.networks.small_cnns import LENET, TUTORIALS, strided_cnn
 from learning.records import labelled
 from learning.records.labelled import Split

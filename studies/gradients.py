@@ -31,11 +31,10 @@ from pathlib import Path
 from pydantic import Field
 
 from learning.networks import graph_convolution as graph
-from learning.networks.alexnet import ALEXNET
+from learning.networks.deep_cnns import ALEXNET, VGG16
 from learning.networks.multilayer_perceptron import ADULT_MLP, BREAST_CANCER_MLP
 from learning.networks.network import Network
 from learning.networks.small_cnns import LENET, TUTORIALS
-from learning.networks.vgg import VGG16
 from learning.records import labelled
 from learning.records.citation_graph import mixed_words
 from learning.training.clipping import Clipping

@@ -8,7 +8,12 @@ import math
 from dataclasses import dataclass
 from functools import partial
 
-from learning.networks import alexnet, vgg
+from learning.networks.deep_cnns import (
+    ALEXNET_CONVOLUTIONS,
+    alexnet_features,
+    vgg_convolutions,
+    vgg_features,
+)
 from learning.networks.lstm import mean_state
 from learning.networks.network import Layer, Network, layers
 from learning.networks.pixels import channels_together, pooled
@@ -77,13 +82,13 @@ def _pooled_convolutions(parameters, images, *, paddings):
 def _vgg_body(parameters, images):
     import torch
 
-    return vgg.features(parameters, images, torch.tanh)
+    return vgg_features(parameters, images, torch.tanh)
 
 
 def _alexnet_body(parameters, images):
     import torch
 
-    return pooled(alexnet.features(parameters, images, torch.tanh)).flatten(1)
+    return pooled(alexnet_features(parameters, images, torch.tanh)).flatten(1)
 
 
 def cut_bilstm(words: int, dimensions: int, hidden: int, classes: int) -> Cut:
@@ -127,13 +132,13 @@ CUTS = {
     ),
     # The 512 features of imgm2022 Table 1 for CIFAR-10.
     "vgg16": Cut(
-        body=Network(layers=vgg.convolutions(), apply=_vgg_body),
+        body=Network(layers=vgg_convolutions(), apply=_vgg_body),
         head=tanh_perceptron(512, 1024, 512, 10),
         shape=(512,),
     ),
     # The 1,024 = 256 x 2 x 2 features of imgm2022 Table 1 for SVHN.
     "alexnet": Cut(
-        body=Network(layers=alexnet.CONVOLUTIONS, apply=_alexnet_body),
+        body=Network(layers=ALEXNET_CONVOLUTIONS, apply=_alexnet_body),
         head=tanh_perceptron(1024, 512, 10),
         shape=(1024,),
     ),

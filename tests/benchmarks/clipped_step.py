@@ -15,9 +15,9 @@ from opacus.grad_sample import GradSampleModule
 from opacus.optimizers import DPOptimizer
 from torch import nn
 
+from learning.networks.deep_cnns import RESNET18
 from learning.networks.lstm import IMDB_LSTM
 from learning.networks.multilayer_perceptron import ADULT_MLP
-from learning.networks.resnet import RESNET18
 from learning.networks.small_cnns import TUTORIALS
 from learning.records.texts import LENGTH, WORDS
 from learning.training.clipped_sums import clipped_sum

@@ -13,10 +13,10 @@ from learning.federated import layerwise_release as layerwise
 from learning.federated import vertical
 from learning.federated.parameter_averaging import averaged, clipped
 from learning.federated.upload_budgets import calibrated_uploads, joint_profile, spent
+from learning.networks.deep_cnns import RESNET18
 from learning.networks.lstm import REVIEWS_LSTM
 from learning.networks.multilayer_perceptron import ADULT_MLP, multilayer_perceptron
 from learning.networks.network import Layer, Network
-from learning.networks.resnet import RESNET18
 from learning.networks.small_cnns import LENET
 from learning.networks.split_network import SPLIT_NETWORKS, SplitNetwork, halves
 from learning.records import labelled

@@ -8,12 +8,12 @@ import torch
 from torch.nn.functional import max_pool2d
 
 from learning.networks.cut_network import CUTS
+from learning.networks.deep_cnns import RESNET18
 from learning.networks.graph_convolution import gcn
 from learning.networks.lstm import EMBEDDING_SCALE, lstm
 from learning.networks.mobilenet import mobilenet
 from learning.networks.multilayer_perceptron import DARKNET_MLP
 from learning.networks.pixels import channels_together, pooled
-from learning.networks.resnet import RESNET18
 from learning.networks.small_cnns import TUTORIALS, strided_cnn
 from learning.networks.split_network import SPLIT_NETWORKS
 from learning.records.citation_graph import neighbourhoods
