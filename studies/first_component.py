@@ -21,8 +21,12 @@ from datasets import load as load_dataset
 from papers.mvg2018 import record_covariance
 from studies.base import ROUNDED, Case, Metric, Point, Setup, Study, Value, treatments
 from studies.base.families import COMPONENTS
-from studies.base.principal_components import captured_variance, principal_directions
-from studies.base.scaling import first_records, scale_columns
+from studies.base.principal_components import (
+    captured_variance,
+    first_records,
+    principal_directions,
+    scale_columns,
+)
 from studies.base.treatments import (
     TreatmentSettings,
     feature_names,

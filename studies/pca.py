@@ -53,8 +53,7 @@ from studies.base import (
     Value,
 )
 from studies.base.families import COMPONENTS
-from studies.base.principal_components import principal_directions
-from studies.base.scaling import scale_columns
+from studies.base.principal_components import principal_directions, scale_columns
 
 TRAINING_SHARE = 0.6
 

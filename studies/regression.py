@@ -41,7 +41,7 @@ from pydantic import Field
 from datasets import load as load_dataset
 from learning.kernel_ridge import KERNELS, predict
 from mechanisms import Budget
-from mechanisms.catalogue.gram.symmetric import ModSulq
+from mechanisms.catalogue.gram.added_noise import ModSulq
 from papers.mvg2018 import (
     DIRECTIONS_BUDGET_SHARE,
     INFORMATIVE_DIRECTIONS,
@@ -64,8 +64,7 @@ from studies.base import (
     treatments,
 )
 from studies.base.families import REGRESSION
-from studies.base.principal_components import principal_directions
-from studies.base.scaling import scale_by_largest, scale_columns
+from studies.base.principal_components import principal_directions, scale_by_largest, scale_columns
 from studies.base.treatments import (
     PCA,
     SUBSPACE,

@@ -1,9 +1,36 @@
 """Controls for every study: the exact answer, and an answer that ignores the data."""
 
+from dataclasses import dataclass
+
+import numpy as np
+
 from mechanisms.base.mechanism import AdditiveMechanism, Mechanism
-from mechanisms.noise.no_noise import NoNoise
+from mechanisms.noise.distribution import Noise
+from mechanisms.noise.loss_moments import LossMoments
 from mechanisms.privacy.gaussian_profile import GaussianProfile
 from mechanisms.query.query import Budget, Query
+
+
+@dataclass(frozen=True, kw_only=True)
+class NoNoise(Noise):
+    """Zero with certainty."""
+
+    shape: tuple[int, ...]
+
+    def sample(self, rng, trials, dtype=np.float64):
+        return np.zeros((trials, *self.shape), dtype)
+
+    def loss(self):
+        return LossMoments((0.0, 0.0, 0.0, 0.0))
+
+    def _scaled(self, factor):
+        return self
+
+    def parameters(self):
+        return {"sigma": 0.0}
+
+    def workload_variance(self, factors):
+        return 0.0
 
 
 class NonPrivate(AdditiveMechanism):

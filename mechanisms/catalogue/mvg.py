@@ -5,8 +5,7 @@ import math
 import numpy as np
 
 from mechanisms.base.mechanism import AdditiveMechanism
-from mechanisms.noise.matrix_gaussian import MatrixGaussian
-from mechanisms.query.directions import orthonormal
+from mechanisms.noise.matrix_gaussian import MatrixGaussian, orthonormal
 from mechanisms.query.option import choice, matrix, weights
 from mechanisms.query.query import Budget, Query, Unsupported
 from mechanisms.query.requirements import matrix_shape

@@ -7,7 +7,7 @@ import pytest
 from sklearn.kernel_ridge import KernelRidge
 
 from datasets import load as load_dataset
-from mechanisms.catalogue.gram.symmetric import ModSulq
+from mechanisms.catalogue.gram.added_noise import ModSulq
 from mechanisms.privacy.gaussian_profile import GaussianProfile, mu_for
 from papers.mvg2018 import record_covariance, scaled_records
 from studies.base import case

@@ -16,7 +16,7 @@ from mechanisms.noise.laplace_noise import IndependentLaplace
 from mechanisms.noise.mahalanobis import allowed_share
 from mechanisms.noise.matrix_gaussian import MatrixGaussian
 from mechanisms.noise.radial_noise import Spherical
-from mechanisms.noise.strategy_gaussian import sensitivity_bounds
+from mechanisms.noise.strategy_noise import sensitivity_bounds
 from mechanisms.noise.tree_laplace import TreeLaplace
 from mechanisms.privacy.gaussian_profile import worst_case_mu
 from mechanisms.privacy.laplace_profile import IndependentLaplaceProfile

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from one_case import points_of
 
-from studies.base.scaling import first_records, scale_by_largest, scale_columns
+from studies.base.principal_components import first_records, scale_by_largest, scale_columns
 from studies.base.treatments import feature_names
 from tests.studies.mvg_studies import (
     STUDIES,

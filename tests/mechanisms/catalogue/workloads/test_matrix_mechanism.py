@@ -12,7 +12,7 @@ from queries import counts, workload_error
 from mechanisms import Budget, Query, Unsupported, get_mechanism
 from mechanisms.catalogue.gaussian import classic_multiplier
 from mechanisms.noise.loss_moments import quadratic_form_cumulants
-from mechanisms.noise.strategy_gaussian import StrategyGaussian, sensitivity_bounds
+from mechanisms.noise.strategy_noise import StrategyGaussian, sensitivity_bounds
 from mechanisms.strategies.optimal_strategy import optimal_strategy
 from mechanisms.strategies.workload import AllRange, Explicit, Kronecker, Prefix, Width
 from mechanisms.verification.verification import HOLDS, verify
