@@ -13,14 +13,8 @@ report: "workflow/report/workflow.rst"
 
 
 include: "workflow/rules/common.smk"
-include: "workflow/rules/data.smk"
-include: "workflow/rules/studies.smk"
-include: "workflow/rules/aggregate.smk"
-include: "workflow/rules/figures.smk"
-include: "workflow/rules/ledger.smk"
-include: "workflow/rules/summary.smk"
-include: "workflow/rules/site.smk"
-include: "workflow/rules/unknown.smk"
+include: "workflow/rules/tables.smk"
+include: "workflow/rules/findings.smk"
 
 
 # On a cluster only batches are jobs; everything else takes seconds and runs where Snakemake does.
