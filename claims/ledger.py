@@ -136,8 +136,6 @@ def _add_unjudged_parts(claim: Claim, finding: Finding) -> Finding:
     )
     if not lacking:
         return finding
-    if finding.outcomes:
-        return replace(finding, beside=(*finding.beside, *lacking))
     parts = finding.parts
     if finding.ours:
         parts = [replace(parts[0], found=finding.ours)]

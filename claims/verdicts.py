@@ -140,10 +140,9 @@ class Finding:
     """The result of a judge. The verdict follows from the parts, or from the outcomes.
 
     Args:
-        parts: The parts of the claim; empty if there are outcomes.
+        parts: The parts of the claim; if there are outcomes, those that the choice does not affect.
         choice: The choice that the paper leaves open, such as "the kernel of the regression".
         outcomes: The parts under every value of that choice that was run.
-        beside: The parts of the claim that the choice does not affect, if there are outcomes.
         ours: Our numbers as text, if there is one part and it does not have them.
         because: One plain sentence with the reason, if the claim has none for the verdict.
         decided_by: The run that would decide parts that are inconclusive or not run; "" if none
@@ -157,7 +156,6 @@ class Finding:
     parts: Sequence[Part] = ()
     choice: str = ""
     outcomes: Sequence[Outcome] = ()
-    beside: Sequence[Part] = ()
     ours: str = ""
     because: str = ""
     decided_by: str = ""
@@ -167,9 +165,9 @@ class Finding:
     other_sizes: Sequence[Sizes] = ()
 
     def __post_init__(self) -> None:
-        if bool(self.parts) == bool(self.outcomes) or bool(self.choice) != bool(self.outcomes):
-            raise ValueError("a finding has either parts, or outcomes and the choice between them")
-        if self.ours and len(self.parts) != 1:
+        if bool(self.choice) != bool(self.outcomes):
+            raise ValueError("outcomes and the choice between them need each other")
+        if self.ours and (self.outcomes or len(self.parts) != 1):
             raise ValueError("where there are several parts, each has its own numbers")
 
     @property
@@ -182,10 +180,8 @@ class Finding:
         under that choice. Where the outcomes that count agree but there are others, the verdict is
         `inconclusive`.
         """
-        judged = (
-            [self._verdict_over_choices] if self.outcomes else [part.verdict for part in self.parts]
-        )
-        return combined([*judged, *(part.verdict for part in self.beside)])
+        judged = [self._verdict_over_choices] if self.outcomes else []
+        return combined([*judged, *(part.verdict for part in self.parts)])
 
     @property
     def _verdict_over_choices(self) -> str:
@@ -219,13 +215,15 @@ class Finding:
         if len(kept) > 1:
             return replace(self, outcomes=kept, detail=detail)
         judged = kept[0].parts if kept else (Part("what the paper leaves open", NOT_RUN),)
-        parts = (*judged, *self.beside)
-        return replace(self, parts=parts, choice="", outcomes=(), beside=(), detail=detail)
+        return replace(self, parts=(*judged, *self.parts), choice="", outcomes=(), detail=detail)
 
     @property
     def still_to_run(self) -> str:
-        """The run that would decide open parts or outcomes, or "" if none is open but `beside`."""
-        parts = [*self.parts, *(part for outcome in self.outcomes for part in outcome.parts)]
+        """The run that would decide open parts or outcomes, or "" if none is open.
+
+        If there are outcomes, the parts beside them do not count.
+        """
+        parts = [part for outcome in self.outcomes for part in outcome.parts] or self.parts
         is_open = any(part.verdict in (NOT_RUN, INCONCLUSIVE) for part in parts)
         return self.decided_by if is_open else ""
 
@@ -243,14 +241,15 @@ class Finding:
         if self.ours:
             return self.ours
         of_choices = (f"{each.choice}: {_numbers_of(each.parts)}" for each in self.outcomes)
-        others = [_numbers_of(part for part in self.beside if part.found)]
-        return "; ".join(filter(None, (*of_choices, *others))) or _numbers_of(self.parts)
+        parts = [part for part in self.parts if part.found or not self.outcomes]
+        return "; ".join(filter(None, (*of_choices, _numbers_of(parts))))
 
     @property
     def listed_parts(self) -> list[str]:
         """Each part or outcome with its verdict; empty if there is a single part."""
-        listed = [*self.outcomes, *self.beside] or self.parts
-        return [str(each) for each in listed] if self.outcomes or len(listed) > 1 else []
+        if not self.outcomes and len(self.parts) == 1:
+            return []
+        return [str(each) for each in (*self.outcomes, *self.parts)]
 
 
 def _numbers_of(parts: Iterable[Part]) -> str:

@@ -250,7 +250,7 @@ def variant_order(
     return Finding(
         choice="the epsilons of Figure 1",
         outcomes=[replace(below, parts=(*below.parts, slightly)), above],
-        beside=[
+        parts=[
             statement("TLDP-L-w about TLDP-L", True, words),
             statement("TLDP-G-w below TLDP-G", False, words, "both are alike in distribution"),
         ],

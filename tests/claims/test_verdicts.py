@@ -114,7 +114,7 @@ def test_what_the_paper_rules_out_leaves_the_verdict_of_the_rest():
 )
 def test_a_part_that_the_choice_does_not_touch_counts_as_one(beside, verdict):
     swept = outcomes(CONTRADICTED, CONFIRMED)
-    found = Finding(choice="c", outcomes=swept, beside=[part(beside)])
+    found = Finding(choice="c", outcomes=swept, parts=[part(beside)])
     assert found.verdict == verdict
     assert found.numbers.endswith("choice 1: p: 1; p: 1")
 
@@ -132,12 +132,7 @@ def test_choices_that_were_not_run_are_named(because, reason):
     [
         (combined, {"verdicts": []}, "without parts"),
         (Part, {"name": "p", "verdict": PARTLY}, "one word for one part"),
-        (Finding, {}, "either parts, or outcomes"),
-        (
-            Finding,
-            {"parts": [part(CONFIRMED)], "choice": "c", "outcomes": outcomes(CONFIRMED)},
-            "either parts, or outcomes",
-        ),
+        (Finding, {"parts": [part(CONFIRMED)], "choice": "c"}, "need each other"),
         (Finding, {"parts": [part(CONFIRMED)] * 2, "ours": "2 of 2"}, "its own numbers"),
     ],
 )

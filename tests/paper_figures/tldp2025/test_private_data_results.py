@@ -71,7 +71,7 @@ def test_which_variant_is_ahead_is_judged_on_both_sides_of_equal_noise(make_resu
     below, above = (outcome.parts[0] for outcome in found.outcomes)
     assert (below.verdict, above.verdict) == (CONFIRMED, CONTRADICTED)
     # It is e^-385.75.
-    assert "e^-385 at most" in found.beside[0].found
+    assert "e^-385 at most" in found.parts[0].found
     assert "CIFAR-10 at 50" in above.found
     assert "at 4" not in above.found
     assert "MNIST at 0.5" in below.found
