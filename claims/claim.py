@@ -11,7 +11,6 @@ from claims.discovery import HOMES
 from claims.judges import Judge, all_judges
 from claims.paper import Paper, Record, Sentence, entries
 from claims.verdicts import Sizes, Verdict
-from mechanisms.query.extensions import leave_out, left_out
 from studies.base.settings import ConfigError, nearest, read_settings, refuse_unknown
 from studies.base.yaml_file import errors_in
 
@@ -106,49 +105,37 @@ class Claim(Record):
 def all_claims() -> list[Claim]:
     """Return every claim, paper by paper in the order of their years.
 
-    Three kinds of claims are left out, each with a warning: those of a paper whose file is broken,
-    those of a paper that repeats an id of an earlier one, and those whose judge is in a file that
-    was left out.
+    Raises:
+        ConfigError: The file of a paper is broken, see `claims_in`, or repeats an id of an earlier
+            paper.
     """
     judges, found = all_judges(), {}
     for path in sorted(HOMES.glob("*/claims.yaml"), key=lambda path: (path.parent.name[-4:], path)):
-        try:
-            own = claims_in(path, judges)
-        except ConfigError as error:
-            leave_out(_shown(path), str(error).removeprefix(f"{path}, "))
-            continue
+        own = claims_in(path, judges)
         if taken := found.keys() & own.keys():
-            leave_out(_shown(path), f"another paper has the claim {min(taken)} too; rename it here")
-        else:
-            found |= own
+            problem = f"another paper has the claim {min(taken)} too; rename it here"
+            raise ConfigError(f"paper_figures/{path.parent.name}/claims.yaml: {problem}")
+        found |= own
     return list(found.values())
 
 
-def _shown(path: Path) -> str:
-    """The path of a claims.yaml relative to the root of the project."""
-    return str(path.relative_to(path.parents[2]))
-
-
 def claims_in(path: Path, judges: Mapping[str, Judge]) -> dict[str, Claim]:
-    """Read the claims of one file by their ids, except those whose judge was left out.
+    """Read the claims of one file by their ids.
 
     Args:
         path: A claims.yaml in the folder of its paper.
         judges: Every judge by name.
 
     Raises:
-        ConfigError: The file is not a list of claims; a field is unknown to the claim and its judge
-            or has a wrong value; a claim breaks a rule of the ledger; an id is used twice; or
-            papers/<paper>.py lacks a name.
+        ConfigError: The file is not a list of claims; there is no judge of the name; a field is
+            unknown to the claim and its judge or has a wrong value; a claim breaks a rule of the
+            ledger; an id is used twice; or papers/<paper>.py lacks a name.
     """
-    broken = left_out(f"paper_figures.{path.parent.name}")
     claims: dict[str, Claim] = {}
     first, *others = entries(path)
     with errors_in(path):
         shared = {"paper": path.parent.name, "about": read_settings(Paper, first, "0")}
         for index, fields in enumerate(others, start=1):
-            if broken and fields.get("judge", "") not in ("", *judges):
-                continue
             claim = _claim(shared | fields, str(index), judges)
             if claim.id in claims:
                 problem = "another claim has this id; rename one of them"

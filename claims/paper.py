@@ -119,12 +119,13 @@ class Paper(Record):
 
 @cache
 def paper_of(key: str) -> Paper | None:
-    """Return the paper of a folder; None if its file is missing or broken (`all_claims` warns)."""
+    """Return the paper of a folder, or None if it has no claims.
+
+    Raises:
+        ConfigError: Its file is broken.
+    """
     path = HOMES / key / "claims.yaml"
-    try:
-        return read_settings(Paper, entries(path)[0]) if path.exists() else None
-    except ConfigError:
-        return None
+    return read_settings(Paper, entries(path)[0]) if path.exists() else None
 
 
 def differences(key: str, studies: tuple[str, ...]) -> str:

@@ -152,14 +152,12 @@ def test_a_number_of_the_paper_stands_by_its_name(read):
     assert claim.arguments["shape"] == (r1smg2024.PICKUPS, 1)
 
 
-def test_a_paper_that_repeats_the_id_of_an_earlier_one_is_left_out(monkeypatch):
-    told = {}
-    monkeypatch.setattr(reading, "leave_out", told.__setitem__)
+def test_a_paper_that_repeats_the_id_of_an_earlier_one_is_refused(monkeypatch):
     papers = {"mvg2018": {"b": 2}, "mgm2021": {"a": 1}, "r1smg2024": {"c": 3, "a": 4}}
     monkeypatch.setattr(reading, "claims_in", lambda path, _: papers.get(path.parent.name, {}))
-    assert all_claims() == [2, 1]
-    words = "another paper has the claim a too; rename it here"
-    assert told == {"paper_figures/r1smg2024/claims.yaml": words}
+    words = "paper_figures/r1smg2024/claims.yaml: another paper has the claim a too; rename it here"
+    with pytest.raises(ConfigError, match=words):
+        all_claims()
 
 
 RUNS = [claim.decided_by for claim in all_claims() if claim.decided_by]
