@@ -1,18 +1,66 @@
 """Write the certificates of the reference run, let the checkers check each file, and list them.
 
+The list also says why some verdicts on guarantees have no certificate.
+
 python -m claims.certificates
 """
 
+import json
+import math
 import subprocess
 import sys
 from pathlib import Path
 
-from claims.certificates import FOLDER
-from claims.certificates.overview import overview
-from claims.certificates.writer import write, write_limits
+import pandas as pd
+
+from claims.certificates import FOLDER, SIGNS
+from claims.certificates.writer import VERDICTS, write, write_limits
+from claims.ledger import read_ledger
 from mechanisms.cli.arguments import Parser, run
+from mechanisms.query.words import rounded_down
 
 ROOT = Path(__file__).resolve().parents[2]
+# These reasons say why a verdict on a guarantee has no certificate.
+_GAUSSIAN = (
+    "Gaussian noise: the certificates of `guarantee/gaussian-analytic` bound delta at its mu; that "
+    "the noise has this mu is algebra"
+)
+_WASTEFUL = "Gaussian noise with far more variance than needed; its formula is not in the checker"
+_CAP = "the odds of a cap are e^epsilon by the choice of p; there is no number to bound"
+_TRIANGLE = "the loss is at most epsilon by the triangle inequality; there is no number to bound"
+_QUALITY = "a proof by the sensitivity of the quality; there is no number to bound"
+# The reasons for claims of the ledger, by their ids.
+CLAIMS_WITHOUT = {
+    "mvg-thm3": _WASTEFUL,
+    "mvg-directions-free": "about the directions of the noise, by a rotation; no number to bound",
+    "mgm-thm1": _WASTEFUL,
+    "mgm-thm2-udn": _WASTEFUL,
+    "mgm-thm3-idn": _WASTEFUL,
+    "mgm-thm6": "about any algorithm, by the odds of a sample; there is no noise to certify",
+    "imgm-thm4": _GAUSSIAN,
+    "privunit-guarantee": _CAP,
+    "r1-clue": (
+        "noise along one known direction: P = 1 and Q = 0 for the outputs on the line through x, "
+        "without arithmetic"
+    ),
+    "r1-null-space": "about the null space of a vector, not about a delta",
+    "r1-composition": "about which of two accountants is looser, not about a noise",
+}
+# The reasons for mechanisms of the guarantee study, by their keys.
+HOLDS_WITHOUT = {
+    "dawa": "a proof by sensitivity and composition; there is no number to bound",
+    "exponential": _QUALITY,
+    "hb": _TRIANGLE,
+    "matrix-mechanism-l1": _TRIANGLE,
+    "ppca": _QUALITY,
+    "privunit-g": _CAP,
+    "spherical-gamma": "calibrated by a numerical profile; no interval bound is written",
+}
+_LIMITS = (
+    "No private mechanism has less error: `python check_limit.py FILE`. At l2 sensitivity 1, for "
+    "answers that take all values; a file for each number of elements."
+)
+_JUDGED = ("contradicted", "partly", "confirmed")
 
 
 def main() -> int:
@@ -29,6 +77,76 @@ def main() -> int:
     (FOLDER / "README.md").write_text(overview(*written.values()), encoding="utf-8")
     print(f"{sum(map(len, written.values()))} files were written to {FOLDER} and checked.")
     return 0
+
+
+def overview(guarantees: list[Path], limits: list[Path]) -> str:
+    """Return the page, in Markdown.
+
+    Args:
+        guarantees: The files of certificates of guarantees.
+        limits: The files of limits.
+    """
+    lines = [
+        "# Certificates",
+        "",
+        "Written by `make certify`. How to check one, and the proofs: "
+        "[docs/certificates.md](../../../docs/certificates.md). Each file takes about 5 seconds to "
+        "check, and each file of limits about 20.",
+        "",
+        "| file | claims | certificates |",
+        "|---|---|---|",
+    ]
+    files = {path: json.loads(path.read_text(encoding="utf-8")) for path in guarantees}
+    for path, file in files.items():
+        claims = ", ".join(f"`{claim}`" for claim in file["claims"])
+        lines.append(f"| [{path.stem}]({path.name}) | {claims} | {len(file['certificates'])} |")
+    for path, file in files.items():
+        lines += ["", f"## {path.stem}", ""]
+        lines += ["| setting | claimed (epsilon, delta) | certified |", "|---|---|---|"]
+        for each in file["certificates"]:
+            ((kind, value),) = each["bound"].items()
+            claim = f"({each['claim']['epsilon']}, {each['claim']['delta']})"
+            lines.append(f"| {each['setting']} | {claim} | {SIGNS[kind]} {value} |")
+    lines += ["", "## Limits", "", _LIMITS, ""]
+    lines += ["| file | (epsilon, delta) | RMSE of an element, at least |", "|---|---|---|"]
+    for path in limits:
+        for each in json.loads(path.read_text(encoding="utf-8"))["limits"]:
+            claim = f"({each['claim']['epsilon']}, {each['claim']['delta']})"
+            rmse = math.sqrt(float(each["bound"]["value"]) / each["test"]["d"])
+            lines.append(
+                f"| [{path.stem}](limits/{path.name}) | {claim} | {rounded_down(rmse, 5)} |"
+            )
+    lines += ["", "## Verdicts without a certificate", ""]
+    lines += ["| verdict | on | why |", "|---|---|---|", *uncertified_rows(files)]
+    return "\n".join(lines) + "\n"
+
+
+def uncertified_rows(files: dict[Path, dict]) -> list[str]:
+    """Return table rows for the verdicts on guarantees that no file covers.
+
+    The verdicts are those of the ledger, and "refuted" and "holds" of the study, not "loose".
+
+    Args:
+        files: The contents of the certificate files.
+
+    Raises:
+        LookupError: A verdict has neither a certificate nor a reason.
+    """
+    covered = {claim for file in files.values() for claim in file["claims"]}
+    rows = []
+    ledger = read_ledger(FOLDER.parent)
+    judged = ledger[(ledger["kind"] == "guarantee") & ledger["verdict"].isin(_JUDGED)]
+    for name, verdict in zip(judged["claim"], judged["verdict"], strict=True):
+        rows.append((verdict, name, name, CLAIMS_WITHOUT))
+    for key, found in pd.read_csv(VERDICTS).groupby("mechanism", sort=False)["verdict"]:
+        for verdict, reasons in (("refuted", {}), ("holds", HOLDS_WITHOUT)):
+            if verdict in set(found):
+                rows.append((verdict, key, f"guarantee/{key}", reasons))
+    open_ = [(verdict, name, reasons) for verdict, name, key, reasons in rows if key not in covered]
+    for verdict, name, reasons in open_:
+        if name not in reasons:
+            raise LookupError(f"{name} is {verdict} and has neither a certificate nor a reason")
+    return [f"| {verdict} | `{name}` | {reasons[name]} |" for verdict, name, reasons in open_]
 
 
 if __name__ == "__main__":

@@ -1,12 +1,13 @@
 """The certificates of each mechanism: neighbours, scale, event, and the two probabilities P and Q.
 
 `check_certificate.py` has the same laws under the same names. It integrates in another way, and
-alone counts the intervals of DAWA.
+alone counts the intervals of DAWA. Bounds that refute a claim are rounded down, and bounds that
+confirm one are rounded up.
 """
 
 import math
 import operator
-from decimal import ROUND_CEILING
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from typing import Any
 
@@ -15,25 +16,76 @@ import numpy as np
 import scipy
 
 import check_certificate
-from claims.certificates.certificate import (
-    Certificate,
-    certificate,
-    digits,
-    exact,
-    lower_bound,
-    rounded,
-    size,
-)
 from claims.judged_rows import calibrated
 from mechanisms import Budget, Query
 from mechanisms.catalogue.product_noise import log_k_for, log_stated_delta
 from mechanisms.catalogue.tldp import gaussian_variant, laplace_variant
 from mechanisms.privacy.gaussian_profile import mu_for
 
+Certificate = dict[str, Any]
+# The relative error in P that the writer's quadrature may have; the bound is reduced by it.
+_ERROR = 1e-10
+_DIGITS = 8
 # The panels, nodes and range of the quadrature over log(radius / sigma).
 _PANELS, _NODES, _LOG_RADIUS = 800, 16, (-36.0, 2.6)
 # With this many changed components of TLDP the bound is 1 to nine digits, so more add nothing.
 _MOST_CHANGED, _CELLS = 784, 64
+
+
+def exact(value: float) -> str:
+    """Write a number as its source does: a short decimal, or a fraction of small denominator."""
+    text = f"{value:.12g}".replace("e+", "e")
+    if float(text) == value:
+        return text
+    near = Fraction(value).limit_denominator(10**7)
+    return str(near) if math.isclose(near, value, rel_tol=1e-14, abs_tol=0) else repr(value)
+
+
+def digits(value: float) -> str:
+    """Write a number with fifteen digits and no plus sign."""
+    return f"{value:.15g}".replace("e+", "e")
+
+
+def rounded(value: mpmath.mpf, digits: int, rounding: str = ROUND_FLOOR) -> str:
+    """Round a positive value, down by default, to this many digits, as a decimal."""
+    short = Context(prec=digits, rounding=rounding).plus(Decimal(mpmath.nstr(value, 40)))
+    return f"{short.normalize():{'f' if short.adjusted() - digits > -26 else 'e'}}"
+
+
+def size(value: str | int, limit: str | int) -> dict[str, str | int]:
+    """Return a size of the change between neighbours, and the most that the claim allows."""
+    return {"is": value, "at_most": limit}
+
+
+def certificate(
+    setting: str,
+    mechanism: str,
+    budget: Budget,
+    neighbours: dict,
+    noise: dict,
+    event: dict,
+    bound: dict,
+    step: dict | None = None,
+) -> Certificate:
+    """Assemble a certificate in reading order; delta is the text "0" for a pure claim."""
+    claim = {"epsilon": exact(budget.epsilon), "delta": exact(budget.delta)}
+    own = {"setting": setting, "mechanism": mechanism, "claim": claim}
+    own |= {"step": step} if step else {}
+    return own | {"neighbours": neighbours, "noise": noise, "event": event, "bound": bound}
+
+
+def lower_bound(pair: tuple[Any, Any], epsilon: float, rate: float = 1.0) -> dict[str, str]:
+    """Return P - e^epsilon Q minus the error of the probabilities, rounded down.
+
+    Args:
+        pair: P and Q.
+        epsilon: The claim.
+        rate: The probability that a sample holds the record in which x and x' differ.
+    """
+    with mpmath.workdps(40):
+        p, q, rate = mpmath.mpf(pair[0]), mpmath.mpf(pair[1]), mpmath.mpf(rate)
+        gain = rate * p - (mpmath.exp(epsilon) - 1 + rate) * q
+        return {"delta_at_least": rounded(gain - _ERROR * rate * p, _DIGITS)}
 
 
 def norm_noise(setting: str, sensitivity: float, budget: Budget) -> Certificate:
@@ -153,13 +205,11 @@ def _ball_probabilities(size: int, rho: float, tau: float) -> tuple[float, float
     mass = (half * weights).ravel() * z * 2 * scipy.stats.norm.pdf(z)
     r, excess, shape = z / rho, tau**2 / (1 - tau**2), (0.5, (size - 1) / 2)
     cosine = (1 - excess * r**2) / (2 * r)
-    inside = 0.5 * (1 + np.sign(cosine) * scipy.special.betainc(*shape, _square(cosine)))
-    outside = scipy.special.betaincc(*shape, _square((tau**2 * r**2 + 1) / (2 * r)))
+    square = np.minimum(cosine**2, 1.0)
+    inside = 0.5 * (1 + np.sign(cosine) * scipy.special.betainc(*shape, square))
+    square = np.minimum(((tau**2 * r**2 + 1) / (2 * r)) ** 2, 1.0)
+    outside = scipy.special.betaincc(*shape, square)
     return float(mass @ inside), float(mass @ outside / 2)
-
-
-def _square(cosine: np.ndarray) -> np.ndarray:
-    return np.minimum(cosine**2, 1.0)
 
 
 def _ball(

@@ -14,8 +14,8 @@ from typing import Any
 import pandas as pd
 
 from claims.certificates import FOLDER
-from claims.certificates.certificate import Certificate
 from claims.certificates.noises import (
+    Certificate,
     dawa,
     gaussian_holds,
     imgm_batch,

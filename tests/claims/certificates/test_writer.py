@@ -8,8 +8,8 @@ from decimal import ROUND_CEILING
 import pytest
 
 from claims.certificates import FOLDER
-from claims.certificates.certificate import exact, rounded
-from claims.certificates.overview import uncertified_rows
+from claims.certificates.__main__ import uncertified_rows
+from claims.certificates.noises import exact, rounded
 from claims.certificates.writer import files, text_of
 
 TABLE = FOLDER.parent / "tables" / "suite_verdicts.csv"
