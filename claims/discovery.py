@@ -44,9 +44,13 @@ def paper_modules() -> list[ModuleType]:
 
 def functions_with(module: ModuleType, attribute: str) -> list[FunctionType]:
     """Return the functions that a module defines and to which a decorator gave this attribute."""
-    functions = [value for value in vars(module).values() if isinstance(value, FunctionType)]
-    own = [each for each in functions if each.__module__ == module.__name__]
-    return [each for each in own if hasattr(each, attribute)]
+    return [
+        value
+        for value in vars(module).values()
+        if isinstance(value, FunctionType)
+        and value.__module__ == module.__name__
+        and hasattr(value, attribute)
+    ]
 
 
 def declared(modules: Iterable[ModuleType], kind: Literal["judge", "drawing"]) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from claims.comparisons import universal
 from claims.judged_rows import calibrated, listed, pick, range_text, required
 from claims.judges import CannotJudge, Count, judge
 from claims.verdicts import CONFIRMED, CONTRADICTED, INCONCLUSIVE, Finding, Sizes
-from mechanisms import Budget, Query, get_mechanism
+from mechanisms import Budget, Query, get_mechanism, verify
 from mechanisms.base.claim import TOLERANCE
 from mechanisms.catalogue.mgm import frobenius_bound, norm_bound
 from mechanisms.catalogue.mvg import precision_bound
@@ -211,12 +211,8 @@ def _holds_at(key: str, size: int) -> bool | None:
 
     The sensitivity of the query is 1. The answer is None if the profile's bounds do not decide it.
     """
-    budget = Budget(epsilon=0.9 / size, delta=1e-5)
-    mechanism = calibrated(key, Query(shape=(size,), l2_sensitivity=1.0), budget)
-    delta = mechanism.profile().delta(budget.epsilon)
-    if delta.upper <= budget.delta * (1 + TOLERANCE):
-        return True
-    return False if delta.lower > budget.delta else None
+    query, budget = Query(shape=(size,), l2_sensitivity=1.0), Budget(epsilon=0.9 / size, delta=1e-5)
+    return HOLDS_BY_VERDICT[verify(calibrated(key, query, budget), effort=None).verdict]
 
 
 def _size_sentence(holds: dict[int, bool | None]) -> str:

@@ -1,5 +1,6 @@
 """Implied epsilons: the budgets at which mechanisms reach the numbers that papers state."""
 
+import itertools
 import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -13,10 +14,8 @@ from claims.intervals import SHOWN, Effect, Interval
 from claims.judged_rows import listed
 from claims.verdicts import CALIBRATION_TITLES
 
-# The epsilons between which `in_closed_form` searches.
-LEAST, MOST = 1e-15, 1e15
-# The step in log(epsilon) of that search.
-_STEP = math.log(1e3)
+# The epsilons between which `in_closed_form` searches, and the steps from 1 to either of them.
+LEAST, MOST, _STEPS = 1e-15, 1e15, 5
 # Two neighbouring budgets are far apart if their ratio exceeds this.
 _FAR_APART = 10.0
 
@@ -168,25 +167,23 @@ def _first_crossing(epsilons: np.ndarray, scores: np.ndarray, stated: float) -> 
 def in_closed_form(error: Callable[[float], float], stated: float) -> Implied:
     """Find the epsilon at which an error equals the stated one; the interval has no width.
 
-    It is infinite if the error is still larger at `MOST`, and `LEAST` if it is not at `LEAST`.
+    It is infinite if the error is still larger at 1e15, and 1e-15 if it is not at 1e-15.
 
     Args:
         error: A continuous decreasing function of epsilon, > 0.
         stated: The paper's error, > 0.
     """
 
-    def excess(power: float) -> float:
-        return math.log(error(math.exp(power)) / stated)
-
-    def implied(value: float) -> Implied:
-        return Implied(value, Interval(value, value), Interval(LEAST, MOST))
+    def excess(log_epsilon: float) -> float:
+        return math.log(error(math.exp(log_epsilon)) / stated)
 
     # Step from epsilon 1 until the error is on the other side of the stated one: this seldom tries
     # extreme epsilons, at which calibration is slow or fails.
-    power, above = 0.0, excess(0.0) > 0
-    end, step = (math.log(MOST), _STEP) if above else (math.log(LEAST), -_STEP)
-    while (excess(power) > 0) == above:
-        if power == end:
-            return implied(math.inf if above else LEAST)
-        before, power = power, min(power + step, end) if above else max(power + step, end)
-    return implied(math.exp(scipy.optimize.brentq(excess, before, power, rtol=1e-10)))
+    above = excess(0.0) > 0
+    value = math.inf if above else LEAST
+    logs = np.linspace(0.0, math.log(MOST if above else LEAST), _STEPS + 1)
+    for near, far in itertools.pairwise(logs):
+        if (excess(far) > 0) != above:
+            value = math.exp(scipy.optimize.brentq(excess, near, far, rtol=1e-10))
+            break
+    return Implied(value, Interval(value, value), Interval(LEAST, MOST))

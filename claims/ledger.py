@@ -31,7 +31,6 @@ from studies.base.yaml_file import ConfigError
 WHOLE = tuple(
     f"{whose}{size}" for whose in ("", "paper ") for size in ("records", "rounds", "trials")
 )
-_ELSEWHERE = "It needs no rows: the reference run judges it."
 # The column with the implied epsilon of each number that the claim is about, one per line.
 IMPLIED = "implied epsilon"
 NUMBERS = (*WHOLE, "epochs", "paper epochs", "tolerance", "margin")
@@ -58,15 +57,15 @@ def evaluate(folder: Path, only: str | None = None) -> pd.DataFrame:
             default is to judge all.
     """
     judges = all_judges()
+    chosen = [claim for claim in all_claims() if only in (None, claim.id)]
     rows = []
-    for claim in all_claims():
-        if only not in (None, claim.id):
-            continue
+    for claim in chosen:
         judge = judges[claim.judge]
         if only or judge.reads_results or folder.name == REFERENCE:
             finding = finding_on(claim, judge, folder / "studies")
         else:
-            finding = not_run(_ELSEWHERE, claim.decided_by)
+            reason = "It needs no rows: the reference run judges it."
+            finding = not_run(reason, claim.decided_by)
         differs = differences(claim.paper, judge.read_studies(claim.arguments))
         rows.append(_row(claim, finding, folder.name) | {"differs": differs})
     ledger = pd.DataFrame(rows).astype(dict.fromkeys(WHOLE, "Int64"))
@@ -109,16 +108,17 @@ def _apply_open_choices(claim: Claim, finding: Finding) -> Finding:
     Raises:
         ConfigError: The finding has a choice that is not among the paper's open choices.
     """
-    listed = [each for each in claim.about.open_choices if each.where in claim.where]
-    if finding.choice and finding.choice not in [each.choice for each in listed]:
+    listed = [
+        each
+        for each in claim.about.open_choices
+        if each.choice == finding.choice and each.where in claim.where
+    ]
+    if finding.choice and not listed:
         raise ConfigError(
             f"{claim.id}: paper_figures/{claim.paper}/claims.yaml does not list the open choice "
             f"{finding.choice!r}; add it to its open_choices"
         )
-    for each in listed:
-        if each.choice == finding.choice:
-            finding = finding.without(each.ruled_out)
-    return finding
+    return finding.without([outcome for each in listed for outcome in each.ruled_out])
 
 
 def _add_unjudged_parts(claim: Claim, finding: Finding) -> Finding:

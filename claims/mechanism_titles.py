@@ -44,7 +44,7 @@ def mechanism_title(name: str) -> str:
 
     A variant that is defined only in a user's config keeps its name.
     """
-    found = class_of(name)
+    found = class_of(name) or OWN.get(name)
     if found is None:
-        return OWN[name].title if name in OWN else name
+        return name
     return f"{found.title} ({variants()[name][1]})" if name in variants() else found.title

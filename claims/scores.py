@@ -147,12 +147,11 @@ class Scores:
         Raises:
             CannotJudge: One of them has no scores, or they share no budget.
         """
-        shared = [epsilon] if epsilon else self.shared_budgets(larger, smaller)
+        shared = [epsilon] if epsilon else self._shared_budgets(larger, smaller)
         both = (self.by_trial(name, shared) for name in (larger, smaller))
         return paired(*both, resolution=self.resolution)
 
-    def shared_budgets(self, *mechanisms: str) -> list[float]:
-        """Return the budgets that mechanisms have in common; CannotJudge if there are none."""
+    def _shared_budgets(self, *mechanisms: str) -> list[float]:
         own = [name for name in mechanisms if name not in LEVELS]
         budgets = [set(pick(self.rows, mechanism=name)["epsilon"]) for name in own]
         missing = CannotJudge(f"{listed(mechanisms)} share no budget on {self.title}")
