@@ -67,16 +67,12 @@ class Signal:
     @property
     def missing(self) -> str:
         """The reason why there is no signal, or "" if there is one."""
-        sign = 1 if self.better == "larger" else -1
+        sign, ahead = (1, "score is above") if self.better == "larger" else (-1, "error is below")
         if self.floor is not None and all(
             sign * (mean - self.floor) <= self.margin for mean in self.means
         ):
-            where = {
-                "larger": "no score is above that of",
-                "smaller": "no error is below that of",
-            }[self.better]
             return (
-                f"no signal: {where} {self.floor_words} ({self.floor:.4g}), "
+                f"no signal: no {ahead} that of {self.floor_words} ({self.floor:.4g}), "
                 f"within {self.margin:.3g}"
             )
         if self.ceiling is not None and all(

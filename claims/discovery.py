@@ -1,6 +1,5 @@
 """Discover figures, tables and judges: import every module of paper_figures/<paper>/."""
 
-import pkgutil
 from collections.abc import Iterable
 from pathlib import Path
 from types import FunctionType, ModuleType
@@ -18,7 +17,7 @@ def paper_homes() -> dict[str, ModuleType]:
     A package has the paper's short name as `NAME`, and as `MECHANISMS` the keys of its mechanisms
     that do not cite the paper's key themselves.
     """
-    names = [info.name for info in pkgutil.iter_modules([str(HOMES)]) if info.ispkg]
+    names = [path.parent.name for path in HOMES.glob("*/__init__.py")]
     names.sort(key=lambda name: (name[-4:], name))
     homes = modules_of(f"paper_figures.{name}" for name in names)
     return {home.__name__.rpartition(".")[2]: home for home in homes}
@@ -27,19 +26,10 @@ def paper_homes() -> dict[str, ModuleType]:
 def paper_modules() -> list[ModuleType]:
     """Return every module of every folder paper_figures/<paper>/, sorted by folder and name.
 
-    A broken module, or a folder without `__init__.py`, is reported on stderr and left out.
+    A broken module is reported on stderr and left out.
     """
-    for folder in sorted(HOMES.iterdir()):
-        if any(folder.glob("*.py")) and not (folder / "__init__.py").exists():
-            why = "it has no __init__.py; add one that gives the paper's short name as NAME"
-            leave_out(f"paper_figures.{folder.name}", why)
-    packages = [info for info in pkgutil.iter_modules([str(HOMES)]) if info.ispkg]
-    names = (
-        f"paper_figures.{package.name}.{info.name}"
-        for package in packages
-        for info in pkgutil.iter_modules([str(HOMES / package.name)])
-    )
-    return list(modules_of(names))
+    paths = sorted(path for path in HOMES.glob("*/*.py") if path.name != "__init__.py")
+    return list(modules_of(f"paper_figures.{path.parent.name}.{path.stem}" for path in paths))
 
 
 def functions_with(module: ModuleType, attribute: str) -> list[FunctionType]:

@@ -8,12 +8,13 @@ from typing import TypeVar
 import pandas as pd
 
 from claims.judges import CannotJudge
-from claims.mechanism_titles import own_or_shipped
+from claims.mechanism_titles import OWN
 from mechanisms import (
     AdditiveMechanism,
     Budget,
     OutOfRangeWarning,
     Query,
+    get_mechanism,
 )
 from mechanisms.query.words import rounded_down
 from runs.result_table import OK
@@ -97,9 +98,10 @@ def calibrated(
     key: str, query: Query, budget: Budget, calibration: str = "published", **options
 ) -> AdditiveMechanism:
     """Calibrate a mechanism without the warning that a budget is outside its theorem's range."""
+    mechanism = OWN.get(key) or get_mechanism(key)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", OutOfRangeWarning)
-        return own_or_shipped(key).calibrate_only(query, budget, calibration, **options)
+        return mechanism.calibrate_only(query, budget, calibration, **options)
 
 
 def listed(words: Iterable[str]) -> str:

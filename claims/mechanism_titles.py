@@ -14,11 +14,6 @@ def name_own(also: Iterable[str]) -> None:
     OWN.update({found.key: found for found in map(get_mechanism, also)})
 
 
-def own_or_shipped(key: str) -> type[Mechanism]:
-    """Return a mechanism by its key, as `get_mechanism` does, those of `name_own` included."""
-    return OWN.get(key) or get_mechanism(key)
-
-
 @functools.cache
 def variants() -> dict[str, tuple[type[Mechanism], str, tuple[str, str, int]]]:
     """Return the class, the changed option and the look of each variant of the shipped configs."""

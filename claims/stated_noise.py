@@ -219,8 +219,13 @@ def variance_ratio(
     tolerance: float,
 ) -> Finding:
     """Judge the stated ratio of the variances of two mechanisms' noise at every setting."""
-    parts = []
-    for setting in settings:
-        own, their = (setting.loss(key, "published") for key in (mechanism, other))
-        parts.append(number(str(setting), own / their, setting.stated, tolerance))
+    parts = [
+        number(
+            str(setting),
+            setting.loss(mechanism, "published") / setting.loss(other, "published"),
+            setting.stated,
+            tolerance,
+        )
+        for setting in settings
+    ]
     return Finding(parts=parts, detail=detail, calibration="published")
