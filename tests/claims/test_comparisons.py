@@ -257,16 +257,17 @@ def test_what_is_outside_at_95_and_not_at_9999_is_shown_at_9999():
 
 
 @pytest.mark.parametrize(
-    ("values", "error", "words"),
+    ("make", "given", "error", "words"),
     [
-        ([1.0], TooFewTrials, "needs two trials"),
-        ([], TooFewTrials, "needs two trials"),
-        ([1.0, math.nan], ValueError, "must be finite"),
+        (Mean, [np.array([1.0])], TooFewTrials, "needs two trials"),
+        (Mean, [np.array([])], TooFewTrials, "needs two trials"),
+        (Mean, [np.array([1.0, math.nan])], ValueError, "must be finite"),
+        (universal, ["s", []], ValueError, "no cases"),
     ],
 )
-def test_trials_without_an_interval_are_refused(values, error, words):
+def test_what_has_neither_interval_nor_verdict_is_refused(make, given, error, words):
     with pytest.raises(error, match=words):
-        Mean(np.array(values))
+        make(*given)
 
 
 @pytest.mark.parametrize(
@@ -279,11 +280,6 @@ def test_trials_without_an_interval_are_refused(values, error, words):
 )
 def test_one_counterexample_contradicts_a_universal_statement(cases, verdict):
     assert universal("s", cases).verdict == verdict
-
-
-def test_a_universal_statement_about_nothing_has_no_verdict():
-    with pytest.raises(ValueError, match="no cases"):
-        universal("s", [])
 
 
 @pytest.mark.parametrize("stated", [0.02, 0.5, 30.0])
@@ -375,9 +371,9 @@ def test_an_effect_on_one_side_of_the_margin(rule, middle, verdict):
     assert rule("a", effect, margin=0.05).verdict == verdict
 
 
-def test_a_release_that_is_noise_is_not_useful():
-    assert more_than_noise("useful", 1e-4).verdict == "contradicted"
-    assert more_than_noise("useful", 0.02).verdict == "inconclusive"
+@pytest.mark.parametrize(("distance", "verdict"), [(1e-4, CONTRADICTED), (0.02, INCONCLUSIVE)])
+def test_a_release_that_is_noise_is_not_useful(distance, verdict):
+    assert more_than_noise("useful", distance).verdict == verdict
 
 
 @pytest.mark.parametrize(("times", "expected"), [(1.9, INCONCLUSIVE), (2.1, CONFIRMED)])

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from flint import fmpq
-from mutants import changed
+from test_mutants import changed
 
 import check_limit
 from claims.certificates.writer import BUDGETS, LIMITS, SIZES
