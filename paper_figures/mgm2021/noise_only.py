@@ -64,8 +64,7 @@ def table_4(results: Results) -> Drawn:
         for mechanism in legend_order(rows["mechanism"]):
             chosen = select(rows, mechanism=mechanism, calibration=calibration)
             # Slopes are comparable only where every shape has a value above zero.
-            complete = set(chosen["shape"]) == set(rows["shape"])
-            if not complete or not (chosen["value"] > 0).all():
+            if set(chosen[chosen["value"] > 0]["shape"]) != set(rows["shape"]):
                 continue
             # The paper's orders are for its own calibrations.
             stated = TABLE_4.get(mechanism) if calibration == "published" else None
@@ -130,13 +129,19 @@ def error_orders(
     budget = Budget(epsilon=epsilon, delta=delta)
     parts = []
     for name, stated in STATED_GROWTH.items():
-        found = _powers(name, rows, columns, budget, stated.squared_log)
+        key, options = VARIANTS.get(name, (name, {}))
+        corner, taller, wider = (
+            calibrated(key, box_query(shape, -1.0, 1.0), budget, **options).expected_loss()
+            for shape in ((rows[0], columns[0]), (rows[1], columns[0]), (rows[0], columns[1]))
+        )
+        of_m = growth((corner, taller), rows, stated.squared_log)
+        of_n = power((corner, wider), columns)
         logarithm = " ln^2(m+1)" if stated.squared_log else ""
         parts.append(
             statement(
                 mechanism_title(name),
-                np.abs(np.subtract(found, (stated.m, stated.n))).max() <= tolerance,
-                f"m^{found[0]:.2f} n^{found[1]:.2f}{logarithm} (stated m^{stated.m} n^{stated.n})",
+                max(abs(of_m - stated.m), abs(of_n - stated.n)) <= tolerance,
+                f"m^{of_m:.2f} n^{of_n:.2f}{logarithm} (stated m^{stated.m} n^{stated.n})",
             )
         )
     return Finding(
@@ -151,26 +156,6 @@ def error_orders(
         ),
         calibration="published",
     )
-
-
-def _powers(
-    name: str,
-    rows: tuple[int, int],
-    columns: tuple[int, int],
-    budget: Budget,
-    squared_log: bool,
-) -> tuple[float, float]:
-    """Return the powers of m and n with which a mechanism's E||Z||^2 grows."""
-    key, options = VARIANTS.get(name, (name, {}))
-    corner, taller, wider = (
-        calibrated(key, box_query(shape, -1.0, 1.0), budget, **options).expected_loss()
-        for shape in (
-            (rows[0], columns[0]),
-            (rows[1], columns[0]),
-            (rows[0], columns[1]),
-        )
-    )
-    return growth((corner, taller), rows, squared_log), growth((corner, wider), columns, False)
 
 
 def draws_as_published(timings: pd.DataFrame, metric: str = "draw_seconds") -> pd.DataFrame:
@@ -268,8 +253,10 @@ def run_times(
         given[given["shape"].isin(shapes) & named],
         CannotJudge(f"The run does not time the draws at {listed(shapes)}"),
     )
-    cases = [(given, name, little) for name in little_more]
-    cases += [(with_svd, name, far) for name in far_more]
+    cases = [
+        *((given, name, little) for name in little_more),
+        *((with_svd, name, far) for name in far_more),
+    ]
     parts = [
         _ratio_part(draws, given, name, shape, bounds)
         for (draws, name, bounds), shape in itertools.product(cases, shapes)
@@ -282,8 +269,10 @@ def run_times(
     outcomes = []
     if choice:
         cold = _open_with_calibration(results.timings, far_more, little_more, shapes)
-        both = zip(counted, (tuple(parts), cold), strict=True)
-        outcomes = [Outcome(choice=words, parts=of_choice) for words, of_choice in both]
+        outcomes = [
+            Outcome(choice=counted[0], parts=tuple(parts)),
+            Outcome(choice=counted[1], parts=cold),
+        ]
     return Finding(
         parts=() if outcomes else parts,
         choice=choice,

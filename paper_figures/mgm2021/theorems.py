@@ -1,17 +1,23 @@
-"""Judges of mgm2021's theorems, by closed forms and solvers. They read no study's rows.
+"""Judges of mgm2021's theorems, lemmas and costs, in closed form and by solvers.
 
-Its claims of (epsilon, delta)-DP (Theorems 1 to 3) are judged in claims/guarantee.py.
+They read no study's rows. They cover the text on MVG's condition, the bounds and the exact entries
+of Table 4, Theorem 6, Lemma 1, eq. (24) to (31), and the matrix mechanism: its seconds, where it
+applies, and where it equals the paper's Gaussian mechanism. The claims of (epsilon, delta)-DP
+(Theorems 1 to 3) are judged in claims/guarantee.py.
 """
 
 import math
+import timeit
 from collections.abc import Callable
+from typing import Literal
 
 import numpy as np
 
-from claims.comparisons import number, statement
+from claims.comparisons import confirm_or_leave_open, number, statement, universal
 from claims.judged_rows import calibrated
-from claims.judges import Count, Delta, Epsilon, Shape, judge
-from claims.verdicts import Finding
+from claims.judges import Count, Delta, Epsilon, Positive, Shape, judge
+from claims.matrix_formulas import inequality
+from claims.verdicts import Finding, Outcome, Part
 from datasets.titles import dataset_title
 from mechanisms import Budget, Query
 from mechanisms.catalogue.gaussian import classic_multiplier
@@ -19,6 +25,7 @@ from mechanisms.catalogue.mgm import frobenius_bound, optimal_variances
 from mechanisms.catalogue.mvg import harmonic, precision_bound
 from mechanisms.query.box_query import box_query
 from mechanisms.query.words import rounded_up
+from mechanisms.strategies.optimal_strategy import sdp_strategy
 from paper_figures.power_law import power
 from papers import mgm2021
 
@@ -110,25 +117,25 @@ def beats_gaussian(
     budget = Budget(epsilon=epsilon, delta=delta)
     growing = [box_query(shape, -1.0, 1.0) for shape in shapes]
 
-    def ratios_to_idn(name: str) -> tuple[np.ndarray, float]:
-        """Return the ratios at the settings of Table 2 and the power of mn with which they grow."""
-        loss = GAUSSIAN_LOSSES[name]
+    def ratio(name: str, query: Query, at: Budget) -> float:
+        return GAUSSIAN_LOSSES[name](query, at) / calibrated("idn", query, at).expected_loss()
 
-        def ratio(query: Query, at: Budget) -> float:
-            return loss(query, at) / calibrated("idn", query, at).expected_loss()
-
-        settings = np.array([ratio(s.query, s.budget) for s in mgm2021.SETTINGS])
-        return settings, power([ratio(q, budget) for q in growing], [q.size for q in growing])
-
-    over, order = ratios_to_idn("composed")
+    # The ratios at the settings of Table 2, and the powers of mn with which they grow.
+    ratios = {
+        name: np.array([ratio(name, s.query, s.budget) for s in mgm2021.SETTINGS])
+        for name in ("composed", *beside)
+    }
+    powers = {
+        name: power([ratio(name, query, budget) for query in growing], [q.size for q in growing])
+        for name in ratios
+    }
+    over, order = ratios["composed"], powers["composed"]
     best = over * [s.query.shape[0] for s in mgm2021.SETTINGS]
-    others = []
-    for key, words in beside.items():
-        ratios, exponent = ratios_to_idn(key)
-        others.append(
-            f"{words} has {1 / ratios.max():.3g} to {1 / ratios.min():.3g} times less error than "
-            f"isotropic IDN, and the ratio of IDN's to its error grows as (mn)^{-exponent:.2f}"
-        )
+    others = [
+        f"{words} has {1 / ratios[key].max():.3g} to {1 / ratios[key].min():.3g} times less error "
+        f"than isotropic IDN, and the ratio of IDN's to its error grows as (mn)^{-powers[key]:.2f}"
+        for key, words in beside.items()
+    ]
     return Finding(
         parts=(
             statement(
@@ -233,3 +240,249 @@ def closed_form_cost(
             "O(m^4 (m + n)^4) for its semidefinite program."
         ),
     )
+
+
+@judge
+def norm_inequality(*, shapes: list[Shape], draws: Count) -> Finding:
+    """Judge Lemma 1, ||U1 Y U2||_F <= ||Y||_F ||U1||_F ||U2||_F, by random matrices."""
+
+    def ratio(rng: np.random.Generator, m: int, n: int) -> float:
+        u1, y, u2 = (rng.normal(size=size) for size in ((m, m), (m, n), (n, n)))
+        bound = math.prod(np.linalg.norm(each) for each in (y, u1, u2))
+        return np.linalg.norm(u1 @ y @ u2) / bound
+
+    return inequality(ratio, shapes, draws, "The Frobenius norm is submultiplicative.")
+
+
+@judge
+def exact_entries(
+    *, shape: Shape, epsilon: Epsilon, delta: Delta, draws: Count, tolerance: float
+) -> Finding:
+    """Judge Table 4: E||Z||^2 of isotropic noise (Type I) and of the best diagonal noise (Type II).
+
+    The bounds are on ||U1^-1||_F^2 at U2 = I: UDN's is the B of Theorem 1, and IDN's is m times
+    that, by Sections 5.1 and 5.2. Type II minimises n sum_i P_i a_i^2 over the row deviations a_i,
+    subject to sum_i a_i^-2 <= B.
+    """
+    m, n = shape
+    query, budget = box_query(shape, -1.0, 1.0), Budget(epsilon=epsilon, delta=delta)
+    base = frobenius_bound(query, budget)
+    bounds = {"udn": base, "idn": m * base}
+    parts = []
+    for key, bound in bounds.items():
+        over = calibrated(key, query, budget).expected_loss() * bound / (m * m * n)
+        parts.append(number(f"Type I, {key.upper()} over m^2 n / B", over, 1, tolerance))
+    every = calibrated("gaussian-per-element", query, budget).expected_loss()
+    single = Budget(epsilon=epsilon / query.size, delta=delta / query.size)
+    alone = calibrated("gaussian", box_query((1,), -1.0, 1.0), single).expected_loss()
+    parts.append(number("Gaussian over mn sigma^2", every / (query.size * alone), 1, tolerance))
+    parts.append(_type_2(m, n, bounds["idn"], draws, tolerance))
+    return Finding(
+        parts=parts,
+        detail=(
+            f"{m}x{n} in [-1, 1], epsilon {epsilon:g}, delta {delta:g}. The Gaussian is on each "
+            f"element with basic composition. Type II against {draws} random row deviations that "
+            "spend the bound, and the closed form's own. MVG's entry is judged by its growth "
+            "(mgm-t4-orders): the paper does not define B_MVG."
+        ),
+        calibration="published",
+    )
+
+
+def _type_2(m: int, n: int, bound: float, draws: int, tolerance: float) -> Part:
+    """Judge whether n (sum sqrt(P_i))^2 / B is the least weighted error and is attained."""
+    rng = np.random.default_rng(0)
+    weights = rng.lognormal(size=(draws, m))
+    roots = np.sqrt(weights)
+    totals = roots.sum(axis=1, keepdims=True)
+    # The precisions a_i^-2 of each draw, and those of the closed form, spend the bound.
+    random, best = rng.dirichlet(np.ones(m), draws) * bound, roots / totals * bound
+    stated = n * totals[:, 0] ** 2 / bound
+    over, least = (n * np.sum(weights / each, axis=1) / stated for each in (random, best))
+    cases = [*(over >= 1 - tolerance), *(abs(least - 1) <= tolerance)]
+    return universal("Type II, the entry is the minimum", cases)
+
+
+@judge
+def condition_in_the_norms_of_mvg(*, shapes: list[Shape], draws: Count) -> Finding:
+    """Judge eq. (28): if the l2 norms of the precisions obey it, Theorem 1's condition holds.
+
+    Eq. (28) bounds the product of these norms by B / sqrt(mn). The condition bounds the product of
+    the sums, ||U1^-1||_F^2 ||U2^-1||_F^2, by B.
+    """
+
+    def ratio(rng: np.random.Generator, m: int, n: int) -> float:
+        spread = rng.uniform(0, 3)
+        spectra = [np.exp(spread * rng.normal(size=size)) for size in (m, n)]
+        norms = math.prod(np.linalg.norm(each) for each in spectra) * math.sqrt(m * n)
+        return math.prod(each.sum() for each in spectra) / norms
+
+    return inequality(ratio, shapes, draws, "The inequality is Cauchy and Schwarz's.")
+
+
+@judge
+def convex_constraint(*, shape: Shape, draws: Count) -> Finding:
+    """Judge the convex form of eq. (24): whether g_1, with e^x = sigma^2, is the constraint."""
+    rng = np.random.default_rng(0)
+    rows, columns = (rng.gamma(2.0, size=(draws, side)) for side in shape)
+    # The printed e^x is sigma^2, where the constraint has 1 / sigma^2.
+    printed, constraint = (
+        np.sum(rows**power, axis=1) * np.sum(columns**power, axis=1) for power in (1, -1)
+    )
+    same = np.isclose(printed, constraint)
+    return Finding(
+        parts=[
+            universal("g_1 as printed is the constraint", same, f"{sum(same)} of {draws} spectra")
+        ],
+        detail=(
+            f"{draws} random spectra. The printed g_1 has e^x, which is sigma^2; the constraint "
+            "has 1 / sigma^2, e^-x. With that sign, eq. (25) and (26) follow (mgm-eq25-optimal)."
+        ),
+    )
+
+
+@judge
+def solver_seconds(*, shape: Shape, sides: list[int], far: Positive) -> Finding:
+    """Judge Table 5: an optimisation in CVXPY takes far longer than a draw of Gaussian noise.
+
+    The workload is the identity, as in the paper's study. Because seconds vary and depend on the
+    machine, a part says only whether its ratio is above `far`.
+    """
+    mechanism = calibrated("gaussian", box_query(shape, -1, 1), Budget(epsilon=0.5, delta=1e-5))
+    rng, value = np.random.default_rng(0), np.zeros(shape)
+    draw = min(timeit.repeat(lambda: mechanism.release(value, rng), number=1, repeat=20))
+    ratios = [
+        timeit.timeit(lambda side=side: sdp_strategy(np.eye(side)), number=1) / draw
+        for side in sides
+    ]
+    return Finding(
+        parts=[
+            statement(
+                f"MM far above a draw, {side} x {side}",
+                ratio > far,
+                f"{far:g} times or {'more' if ratio > far else 'less'}",
+            )
+            for side, ratio in zip(sides, ratios, strict=True)
+        ],
+        detail=(
+            "Semidefinite program of the identity in CVXPY with Clarabel, timed while it is "
+            f"judged, over the least of 20 draws at {shape[0]}x{shape[1]}."
+        ),
+    )
+
+
+@judge
+def only_for_small_data(*, shapes: dict[str, Shape], memory: Positive | None = None) -> Finding:
+    """Judge that the matrix mechanism cannot be applied to answers on large data sets.
+
+    The workload is the identity.
+
+    Args:
+        shapes: The shape of the answer, by data set.
+        memory: If the paper leaves the workload open, the GiB above which the matrix of its
+            optimisation is too large for any other workload. A smaller one decides nothing.
+    """
+    parts, others = [], []
+    for dataset, axes in shapes.items():
+        shape, title = "x".join(map(str, axes)), dataset_title(dataset)
+        same = same_noise_on_whole(title, axes)
+        parts.append(
+            statement(
+                f"cannot be applied to {title}, {shape},", same.verdict != "confirmed", same.found
+            )
+        )
+        size = 8 * math.prod(axes) ** 2 / 2**30
+        large = statement(f"too large for {title},", size > (memory or 0), f"{size:.3g} GiB")
+        others.append(confirm_or_leave_open(large, "the matrix fits; the optimisation was not run"))
+    outcomes = [
+        Outcome(choice="the identity", parts=tuple(parts)),
+        Outcome(choice="any other, by optimisation", parts=tuple(others)),
+    ]
+    return Finding(
+        parts=parts if memory is None else (),
+        choice="the workload" if memory else "",
+        outcomes=outcomes if memory else (),
+        detail=(
+            "With the identity as the workload, the matrix mechanism has a closed form: i.i.d. "
+            "noise, the classic Gaussian's. It takes a draw, and no optimisation."
+        ),
+    )
+
+
+# Any budget with epsilon below 1 would do, because both noises scale with it alike.
+_BUDGET = Budget(epsilon=0.5, delta=1e-5)
+
+
+def same_noise_on_elements(name: str, shape: Shape) -> Part:
+    """Judge whether the matrix mechanism is the Gaussian at the sensitivity of an element.
+
+    Each of the mn elements gets (epsilon, delta) / mn, so that together they spend (epsilon, delta)
+    by basic composition.
+    """
+    elements = math.prod(shape)
+    share = Budget(epsilon=_BUDGET.epsilon / elements, delta=_BUDGET.delta / elements)
+    element = calibrated("matrix-mechanism", box_query((1, 1), -1.0, 1.0), share).expected_loss()
+    gaussian = calibrated("gaussian-per-element", box_query(shape, -1.0, 1.0), _BUDGET)
+    return _same(name, elements * element / gaussian.expected_loss())
+
+
+def same_noise_on_whole(name: str, shape: Shape) -> Part:
+    """Judge whether the matrix mechanism is the Gaussian at the whole answer's sensitivity."""
+    query = box_query(shape, -1.0, 1.0)
+    losses = [
+        calibrated(key, query, _BUDGET).expected_loss() for key in ("matrix-mechanism", "gaussian")
+    ]
+    return _same(name, losses[0] / losses[1])
+
+
+def _same(name: str, ratio: float) -> Part:
+    # Rounding alone makes the ratio of equal noise differ from 1.
+    return statement(
+        name, abs(ratio - 1) <= 1e-9, f"the same noise: ratio of expected squares {ratio:.6g}"
+    )
+
+
+@judge
+def clipped_uploads(*, tolerance: float) -> Finding:
+    """Judge eq. (30), where a record may change every element of a clipped upload."""
+    return Finding(
+        parts=[
+            number(
+                dataset_title(setting.name.removeprefix("mgm2021-")),
+                _between_corners(setting.query.shape, setting.query.element_range),
+                setting.query.l2_sensitivity,
+                tolerance,
+            )
+            for setting in mgm2021.SETTINGS
+        ],
+        detail=(
+            "Uploads are clipped to [-C, C] as a whole, after training on all records: a record "
+            "may change every element."
+        ),
+    )
+
+
+@judge
+def features_of_a_batch(
+    *, features: dict[str, Shape], readings: dict[Literal["row", "all"], str], tolerance: float
+) -> Finding:
+    """Judge eq. (31), where a record changes its own row of the features X, or all of X."""
+    outcomes = []
+    for reading, words in readings.items():
+        parts = tuple(
+            number(
+                dataset_title(dataset),
+                _between_corners((1 if reading == "row" else m, n), (-1.0, 1.0)),
+                2 * (m * n) ** 0.5,
+                tolerance,
+            )
+            for dataset, (m, n) in features.items()
+        )
+        outcomes.append(Outcome(choice=words, parts=parts))
+    return Finding(choice="what one record changes of the features", outcomes=outcomes)
+
+
+def _between_corners(shape: tuple[int, ...], limits: tuple[float, float]) -> float:
+    """Return the distance between opposite corners of a box of answers."""
+    low, high = (np.full(shape, limit) for limit in limits)
+    return float(np.linalg.norm(high - low))

@@ -10,7 +10,7 @@ from paper_figures.imgm2022.theorems import (
     magnitude_of_directions,
     split_of_the_smallest,
 )
-from paper_figures.mgm2021.lemmas import (
+from paper_figures.mgm2021.theorems import (
     only_for_small_data,
     solver_seconds,
 )

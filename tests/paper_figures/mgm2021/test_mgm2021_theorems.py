@@ -6,9 +6,7 @@ import pytest
 from claims.claim import all_claims
 from claims.judged_rows import calibrated
 from claims.verdicts import CONFIRMED, CONTRADICTED
-from paper_figures.mgm2021 import lemmas, theorems
-from paper_figures.mgm2021.lemmas import same_noise_on_elements as on_elements
-from paper_figures.mgm2021.lemmas import same_noise_on_whole as on_whole
+from paper_figures.mgm2021 import theorems
 from papers import mgm2021
 
 CLAIMS = {claim.id: claim for claim in all_claims() if claim.paper == "mgm2021"}
@@ -39,12 +37,13 @@ def test_all_of_epsilon_on_each_element_needs_less_noise_than_the_whole_layer():
 @pytest.mark.parametrize("shape", [(2, 10), (105, 12)])
 def test_the_matrix_mechanism_is_the_gaussian_of_the_same_sensitivity(shape, monkeypatch):
     def verdicts():
-        return [each("close", shape).verdict for each in (on_elements, on_whole)]
+        both = theorems.same_noise_on_elements, theorems.same_noise_on_whole
+        return [each("close", shape).verdict for each in both]
 
     assert verdicts() == [CONFIRMED, CONFIRMED]
     # With noise for other sensitivities they differ.
     monkeypatch.setattr(
-        lemmas,
+        theorems,
         "calibrated",
         lambda key, query, budget: calibrated(
             "gaussian" if key == "gaussian-per-element" else "gaussian-per-element", query, budget
@@ -55,7 +54,7 @@ def test_the_matrix_mechanism_is_the_gaussian_of_the_same_sensitivity(shape, mon
 
 def test_a_record_changes_all_features_of_a_batch_of_its_own():
     given = CLAIMS["mgm-sensitivities"].arguments | {"features": {"adult": [1, 10]}}
-    assert lemmas.features_of_a_batch(**given).verdict == CONFIRMED
+    assert theorems.features_of_a_batch(**given).verdict == CONFIRMED
 
 
 def test_the_ratio_of_the_right_hand_sides_falls_at_small_matrices():

@@ -1,12 +1,25 @@
-"""The order of IDN and the Gaussian under both readings of eq. (29), on made-up accuracies."""
+"""mgm2021's federated learning: orders on made-up accuracies, and the noise of its uploads."""
+
+import math
+from pathlib import Path
 
 import pytest
 
-from paper_figures.mgm2021.federated_study import SUMS, study_size
-from paper_figures.mgm2021.federated_verdicts import federated_order, harder_tasks_need_more
-from studies.federated_horizontal import SMALL
+from claims.judged_rows import number_of, select
+from mechanisms import Budget
+from mechanisms.privacy.sampling import kairouz
+from paper_figures.mgm2021.federated import (
+    SUMS,
+    federated_order,
+    harder_tasks_need_more,
+    noise_norm,
+    study_size,
+)
+from runs.results import read_results
+from studies.federated_horizontal import NETWORKS, SMALL
 
-IDN, ELEMENT = "idn", "gaussian-per-element"
+STORED = Path(__file__).parents[3] / "results/reference/studies"
+IDN, ELEMENT, WHOLE = "idn", "gaussian-per-element", "gaussian"
 ARGUMENTS = {
     "study": "federated_horizontal",
     "beside": {"federated_sums": "sums"},
@@ -82,3 +95,43 @@ def test_without_a_gain_no_share_of_it_is_kept(make_results, level, verdict):
         make_results(rows), hard=["imdb"], easy=["adult"], mechanism=IDN, margin=0.01
     )
     assert [part.verdict for part in found.parts] == ["confirmed", verdict]
+
+
+# The paper's rounds for Adult; its network has layers of 106 x 12 and 13 x 2, with biases.
+ADULT, ROUNDS, LAYERS = NETWORKS["adult"], 10, (106 * 12, 13 * 2)
+
+
+@pytest.mark.parametrize("epsilon", [1.0, 300.0])
+def test_gaussian_noise_is_the_classic_one_of_a_share_of_the_budget(epsilon):
+    use = kairouz.share(Budget(epsilon=epsilon, delta=1e-5), ROUNDS * len(LAYERS))
+
+    def deviation(reach, epsilon, delta):
+        return reach * math.sqrt(2 * math.log(1.25 / delta)) / epsilon
+
+    whole = [n * deviation(2 * math.sqrt(n), use.epsilon, use.delta) ** 2 for n in LAYERS]
+    element = [n * deviation(2, use.epsilon / n, use.delta / n) ** 2 for n in LAYERS]
+    for key, squares in ((WHOLE, whole), (ELEMENT, element)):
+        expected = math.sqrt(sum(squares))
+        assert noise_norm(key, ADULT, ROUNDS, epsilon) == pytest.approx(expected, rel=1e-9)
+
+
+def published_norms(study, dataset):
+    """Return the rows of the committed run about the published noise on one data set."""
+    rows = read_results([STORED / f"{study}.parquet"]).rows
+    return select(rows, dataset=dataset, metric="noise_norm", calibration="published")
+
+
+def test_the_committed_run_had_this_noise():
+    norms = published_norms("federated_horizontal", "imdb")
+    run = norms[norms["mechanism"].isin([IDN, ELEMENT])]
+    assert len(run) >= 8
+    for row in run.itertuples():
+        expected = 0.3 * noise_norm(row.mechanism, SMALL["imdb"], 10, row.epsilon)
+        assert row.value == pytest.approx(expected, rel=1e-9)
+
+
+def test_what_the_ledger_says_of_idns_noise_over_the_features_of_location():
+    norms = published_norms("federated_vertical", "location30")
+    norm = number_of(norms, mechanism=IDN, epsilon=10)
+    # Both participants have 100 x 128 features in (-1, 1).
+    assert norm / math.sqrt(2 * 100 * 128) == pytest.approx(2077, abs=1)

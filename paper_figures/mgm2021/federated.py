@@ -1,4 +1,8 @@
-"""Verdicts on mgm2021's federated learning, Figures 2 and 3. The judges read official data only."""
+"""Federated learning of mgm2021, Section 8: Figures 2 and 3, their verdicts, and noise of uploads.
+
+The judges read official data only. The noise of an upload (Section 8.2) has a closed form: it is
+proportional to the clip C, and otherwise depends only on the layers, the rounds and the budget.
+"""
 
 import itertools
 import math
@@ -7,11 +11,13 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Literal
 
+import numpy as np
 import pandas as pd
+import scipy
 
 from claims.comparisons import equal, every, order, statement
 from claims.intervals import Mean, paired
-from claims.judged_rows import required
+from claims.judged_rows import calibrated, listed, number_of, ok_rows, required, select
 from claims.judges import CannotJudge, Epsilon, judge
 from claims.mechanism_titles import mechanism_title
 from claims.scores import (
@@ -22,19 +28,41 @@ from claims.scores import (
     sizes_in_lines,
 )
 from claims.verdicts import INCONCLUSIVE, NOT_RUN, Finding, Outcome, Part, Sizes
+from datasets.majority import MAJORITY
 from datasets.titles import dataset_title
-from paper_figures.mgm2021.federated_study import (
-    HORIZONTAL,
-    VERTICAL,
-    noise_norm,
-    study_size,
+from learning.federated import layerwise_release
+from learning.networks.network import Network
+from mechanisms import Budget
+from mechanisms.privacy.sampling import kairouz
+from paper_figures.drawings import Drawn, drawing
+from paper_figures.mgm2021.theorems import same_noise_on_elements, same_noise_on_whole
+from paper_figures.over_epsilon import (
+    Panels,
+    add_true_epsilon,
+    score_figure,
+    spread_over_trials,
+    study_words,
 )
-from paper_figures.mgm2021.lemmas import same_noise_on_elements, same_noise_on_whole
 from paper_figures.selections import axes_of
-from papers.mgm2021 import HORIZONTAL_ROUNDS
+from papers.mgm2021 import DELTA, HORIZONTAL_ROUNDS, VERTICAL_EPSILONS
 from runs.results import Results
-from studies.federated_horizontal import NETWORKS
+from studies.federated_horizontal import NETWORKS, SMALL
 
+HORIZONTAL, VERTICAL = "federated_horizontal", "federated_vertical"
+# The horizontal study whose uploads are sums over steps.
+SUMS = "federated_sums"
+# The paper's names for its networks, by study and data set.
+NETWORK_NAMES = {
+    study: {"mnist": "LeNet", "cifar10": "ResNet-18", "imdb": "LSTM", "adult": "MLP"}
+    for study in (HORIZONTAL, SUMS)
+} | {
+    VERTICAL: {
+        "adult": "split MLP",
+        "purchase100": "split FCN",
+        "location30": "split NN",
+        "texas100": "split NN",
+    },
+}
 # The placeholder in a claim's pairs for the paper's Gaussian mechanism, which a reading replaces.
 BASELINE = "baseline"
 CLOSE = "close to"
@@ -44,6 +72,149 @@ ByDataset = dict[str, list[Pair]]
 NO_PAIRS: ByDataset = {"default": []}
 # Maps a name in a pair to mechanisms with its noise; the first one that was run stands for it.
 Reading = dict[str, list[str]]
+
+
+def study_size(rows: pd.DataFrame, study: str, dataset: str) -> Sizes:
+    """Return the records, rounds and network of a study on one data set."""
+    own = select(rows, study=study, dataset=dataset)
+    parameters = set(ok_rows(own, study, "parameters")["value"])
+    small = dataset in SMALL and SMALL[dataset].size in parameters
+    return Sizes(
+        dataset=dataset,
+        records=int(number_of(own, metric="records")),
+        rounds=int(ok_rows(own, study, "test_accuracy")["round"].max()),
+        network="small network" if small else NETWORK_NAMES[study].get(dataset, "network"),
+    )
+
+
+def noise_norm(mechanism: str, network: Network, rounds: int, epsilon: float) -> float:
+    """Return the root mean square norm of the published noise on one upload, divided by C.
+
+    Args:
+        epsilon: The epsilon of the whole training.
+    """
+    queries = layerwise_release.layer_queries(network, 1.0)
+    use = kairouz.share(Budget(epsilon=epsilon, delta=DELTA), rounds * len(queries))
+    return math.sqrt(sum(calibrated(mechanism, query, use).expected_loss() for query in queries))
+
+
+@drawing("mgm2021_fig2", kind="figures", needs=[HORIZONTAL])
+def figure_2(results: Results) -> Drawn:
+    """Draw accuracy over epsilon with private gradients of several participants."""
+    return _draw(
+        results.rows,
+        HORIZONTAL,
+        "mgm2021 Figure 2, horizontal federated learning",
+        "Every participant clips its accumulated gradient to a box of half-width C (the paper's "
+        "clip value) and uploads it layer by layer. Adjacency: all records of one participant may "
+        "change, which moves a layer of m x n by 2 C sqrt(mn) in l2. As published, the composition "
+        "theorem of Kairouz, Oh and Viswanath shares epsilon among rounds and layers; the Gaussian "
+        "per element splits its share once more over the elements, as the paper's Table 4 does. "
+        "(Read literally, its Section 8.2 gives every element the whole share, with far less noise "
+        "than IDN's.) At equal true privacy the noise is rescaled until the true delta of the "
+        "whole training at epsilon is delta. Training without privacy does not clip.",
+        scope="the whole training",
+        exact="At equal true privacy i.i.d. Gaussian noise differs only in how the budget is "
+        "split among layers.",
+    )
+
+
+@drawing("mgm2021_fig3", kind="figures", needs=[VERTICAL])
+def figure_3(results: Results) -> Drawn:
+    """Draw accuracy over epsilon with private features of two participants."""
+    uses = ok_rows(results.rows, VERTICAL, "use_epsilon")
+    of_a_release = (uses["value"] >= uses["epsilon"]).all()
+    scope = "every release" if of_a_release else "the whole training"
+    return _draw(
+        results.rows,
+        VERTICAL,
+        "mgm2021 Figure 3, vertical federated learning",
+        "In every iteration both participants release their features of a batch; test features "
+        "carry no noise. Adjacency: one record is replaced, and the paper's sensitivity lets all "
+        f"features of its batch change. As published, epsilon is that of {scope}, "
+        "amplified by the paper's Theorem 6. At equal true privacy the noise is rescaled until a "
+        "bound on the true delta of the whole training at epsilon is delta. The bound composes all "
+        "releases without amplification, because local models carry what they learned from a "
+        "record into later batches.",
+        scope=scope,
+        random="training on random features",
+        exact="At equal true privacy all i.i.d. Gaussian noise is the same, drawn as one curve.",
+        marked=dict.fromkeys(VERTICAL_EPSILONS, "paper's range"),
+    )
+
+
+def _draw(
+    rows: pd.DataFrame,
+    study: str,
+    title: str,
+    note: str,
+    *,
+    scope: str,
+    exact: str,
+    random: str = "random answers",
+    marked: Mapping[float, str] = {},
+) -> Drawn:
+    """Draw the mean final accuracy and its interval over epsilon, on every data set of the run.
+
+    Beside every accuracy the data has an upper bound on the true epsilon of the whole training, if
+    one is known and finite.
+
+    Args:
+        title: The beginning of the caption, which names the figure and the study.
+        note: Sentences on what is released and how the budget is spent.
+        scope: The unit to which the published epsilon applies, such as "every release".
+        exact: A sentence for the caption about the panel at equal true privacy.
+        random: The name of the line of the random answer.
+        marked: The epsilons to mark in the panels as published, with their names.
+
+    Raises:
+        DrawingError: The results hold no accuracies of the study.
+    """
+    table = spread_over_trials(rows, study, statistics=("mean", "std", "count"))
+    quantile = scipy.special.stdtrit((table["count"] - 1).clip(lower=1), 0.975)
+    # A single trial has no interval: its standard deviation is missing.
+    table["half_interval"] = quantile * table["std"] / np.sqrt(table["count"])
+    table = add_true_epsilon(table, rows, study)
+    half = table["half_interval"].fillna(0)
+    bars = table.assign(min=table["mean"] - half, max=table["mean"] + half)
+    datasets = sorted(table["dataset"].unique())
+    sizes = {dataset: study_size(rows, study, dataset) for dataset in datasets}
+    caption = (
+        f"{title}: final test accuracy, mean and 95% interval (Student's) over "
+        f"{study_words(rows, study, table)}. Dotted: without privacy, and {random}"
+        f"; dashed, if known: the majority class. {exact}"
+    )
+    guesses = [f"{MAJORITY[d]:.2f} on {dataset_title(d)}" for d in datasets if d in MAJORITY]
+    scores = f" Always predicting the majority class scores {listed(guesses)}." if guesses else ""
+    note = (
+        f"{note} The paper states no accuracy in numbers, so there is no marker for it. "
+        "Intervals are drawn within [0, 1]. The data file has an upper bound on the true epsilon "
+        f"of the training beside every accuracy, where one is known and finite.{scores}"
+    )
+    panels = Panels(
+        "test accuracy,",
+        {
+            "published": f"claimed epsilon of {scope}",
+            "exact": "epsilon of the whole training (true: at most this)",
+        },
+        marked=marked,
+    )
+
+    def trained(dataset: str) -> str:
+        size, own = sizes[dataset], select(rows, study=study, dataset=dataset)
+        return (
+            f"{size.network}, {size.records:,} training records, {size.rounds} rounds, "
+            f"{number_of(own, metric='uses'):,.0f} releases of up to "
+            f"{own['shape'].iloc[0].replace('x', ' x ')}"
+        )
+
+    def beside(dataset: str) -> str:
+        network = sizes[dataset].network
+        papers = NETWORK_NAMES[study].get(dataset, network)
+        return f",\n{network} (paper: {papers})" if network != papers else ""
+
+    drawn = score_figure(rows, study, bars, panels, caption, note, trained=trained, beside=beside)
+    return replace(drawn, data=table)
 
 
 def _finals(
