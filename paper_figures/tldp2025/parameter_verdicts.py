@@ -56,7 +56,6 @@ RANGES = {
     "clip": f"Delta = 2 C = {WIDTH:g}, implied by eq. (19)",
     "stated": f"Delta = {STATED_DELTA} (IMDB: {STATED_DELTA_IMDB:,}), of Table 4",
 }
-CHOICE = "Delta, the range of a parameter: 2 C by eq. (19), another one in Table 4"
 # Two mechanisms, the better one first.
 Pair = tuple[str, str]
 # The scores by range and data set.
@@ -95,7 +94,7 @@ def _finding(
     ]
     return Finding(
         outcomes=outcomes,
-        choice=CHOICE,
+        choice="Delta, the range of a parameter: 2 C by eq. (19), another one in Table 4",
         calibration=calibration,
         detail=detail,
         **_sizes(rows, found),
@@ -146,11 +145,10 @@ def _signal(scores: Scores, means: Iterable[float], margin: float) -> Signal:
 @judge(studies=(PARAMETERS,))
 def comparable_range(results: Results, *, above: Epsilon, margin: float) -> Finding:
     """Judge whether no mechanism beats a guess up to an epsilon, and some do above it."""
-    rows, found = results.rows, _scores(results.rows)
-    spent = ok_rows(rows, PARAMETERS, "true_epsilon_upper")
+    spent = ok_rows(results.rows, PARAMETERS, "true_epsilon_upper")
     return _finding(
-        rows,
-        found,
+        results.rows,
+        _scores(results.rows),
         partial(_learning, spent=spent, above=above, margin=margin),
         "Shown: by how much the mean weighted F1 stays below that of random parameters, or of a "
         f"guess where that is more, plus {margin:g} (no model learns), or exceeds it. What users "
@@ -215,8 +213,11 @@ def _missing_results(
     wanted: Sequence[tuple[str, float]], run: set[tuple[str, float]]
 ) -> list[Part]:
     """Return an open part for every mechanism and epsilon without a score."""
-    absent = [at for at in wanted if at not in run]
-    return [Part(label_of(*at), INCONCLUSIVE, reason="without a result") for at in absent]
+    return [
+        Part(label_of(*at), INCONCLUSIVE, reason="without a result")
+        for at in wanted
+        if at not in run
+    ]
 
 
 class Group(NamedTuple):
@@ -233,8 +234,7 @@ def two_groups(results: Results, *, dataset: str, stated: list[Group], tolerance
     The paper states no end of its axis and two values of Delta. One epsilon for both would compare
     different noise.
     """
-    rows = results.rows
-    by_range = _scores(rows)
+    by_range = _scores(results.rows)
     scores = by_range["clip"][dataset]
     found = {name: {dataset: own[dataset]} for name, own in by_range.items() if dataset in own}
     clean = scores.level("non-private")
@@ -247,9 +247,9 @@ def two_groups(results: Results, *, dataset: str, stated: list[Group], tolerance
             parts += map(_judge_rebuilt, group.mechanisms, judged)
         return parts
 
-    exact = scores_of(rows, PARAMETERS, "exact", range="clip")[dataset].best(TLDP)
+    exact = scores_of(results.rows, PARAMETERS, "exact", range="clip")[dataset].best(TLDP)
     return _finding(
-        rows,
+        results.rows,
         found,
         groups,
         f"Mean weighted F1 at the largest epsilon per release; without noise {clean:.3g}, with "

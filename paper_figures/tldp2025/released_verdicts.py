@@ -36,10 +36,8 @@ from runs.results import Results
 
 # A score within this of the one without noise shows the classifier's limit, not the noise.
 NO_NOISE = 0.01
-PAPERS_CLASSIFIER = "mobilenet_v2"
 IMAGENET = "MobileNetV2 with ImageNet weights"
 OWN = "trained on public images of the same kind"
-MORE_NOISE = "the 1,280 features of MobileNetV2 would get more noise"
 # Delta of the features is their range.
 WIDTH = FEATURE_RANGE[1] - FEATURE_RANGE[0]
 # TLDP-L's noise at Delta = 2 equals that at the stated Delta if epsilon grows by this factor.
@@ -88,7 +86,7 @@ def trained_score(
     clean = scores.level("non-private")
     at_peak = {label_of(*peak): scores.score(*peak)}
     parts = levels(at_peak, stated=stated, tolerance=tolerance, ceiling=clean)
-    stands_in = scores.rows["classifier"].iloc[0] != PAPERS_CLASSIFIER
+    stands_in = scores.rows["classifier"].iloc[0] != "mobilenet_v2"
     if slower_than and stands_in and scores.score(*peak).value >= clean - NO_NOISE:
         reason = "as high as without noise: another classifier has another end"
         parts = [replace(part, verdict=INCONCLUSIVE, reason=reason) for part in parts]
@@ -155,12 +153,8 @@ def _stabilizes(scores: Scores, margin: float) -> Part:
     The paper does not state where its axis ends, so a larger difference decides nothing.
     """
     *_, before, last = scores.select(TLDP).epsilons
-    rises = {
-        mechanism_title(key): paired(
-            *(scores.by_trial(key, [epsilon]) for epsilon in (last, before)), resolution=STEP
-        )
-        for key in TLDP
-    }
+    ends = scores.select_budgets(before, last)
+    rises = {mechanism_title(key): Mean(ends.rise(key).to_numpy(float), STEP) for key in TLDP}
     part = every(
         f"eventually stabilizes, from epsilon {before:g} to {last:g}", equal(rises, margin=margin)
     )
@@ -225,10 +219,8 @@ def variant_order(
     TLDP-G is above TLDP-L is judged on every data set, on both sides of the epsilon at which their
     noise is equal. The margin and the weighted variants are judged on MNIST at the given epsilons.
     """
-    rows = results.rows
-    found = scores_of(rows, IMAGES)
+    found = scores_of(results.rows, IMAGES)
     scores = found["mnist"]
-
     gaps = {f"at {e:g}": scores.gap("tldp-g", "tldp-l", e) for e in epsilons}
     close = equal(gaps, margin=slight)
     slightly = every("and only slightly, on MNIST", close)
@@ -261,7 +253,7 @@ def variant_order(
         ),
         calibration="published",
         **sizes_in_lines(
-            _sizes(rows, own, own.select(TLDP).range_of_epsilons) for own in found.values()
+            _sizes(results.rows, own, own.select(TLDP).range_of_epsilons) for own in found.values()
         ),
     )
 
@@ -351,7 +343,8 @@ def features_ahead(
         parts += [_lead_over_all(scores, own, others, margin) for own in TLDP]
         lows = [scores.low(key, low) for key in others]
         if _extractor_kind(results.rows, dataset) == OWN:
-            lows = [confirm_or_leave_open(part, MORE_NOISE) for part in lows]
+            reason = "the 1,280 features of MobileNetV2 would get more noise"
+            lows = [confirm_or_leave_open(part, reason) for part in lows]
         parts += lows
     return Finding(
         parts=[*parts, *absent_datasets(found, datasets)],
@@ -381,8 +374,10 @@ def _lead_over_all(scores: Scores, own: str, others: list[str], margin: float) -
 @judge(studies=(FEATURES,))
 def feature_variants(results: Results, *, crossing: float, margin: float) -> Finding:
     """Judge whether TLDP-G is above TLDP-L at most epsilons, on released features."""
-    missing = CannotJudge(f"The run has no official data for {FEATURES}")
-    found = required(scores_of(results.rows, FEATURES), missing)
+    found = required(
+        scores_of(results.rows, FEATURES),
+        CannotJudge(f"The run has no official data for {FEATURES}"),
+    )
     return Finding(
         choice="the epsilons of Figure 2",
         outcomes=leads_by_side(found, crossing, margin),

@@ -15,7 +15,7 @@ from claims.comparisons import number, statement, universal
 from claims.judged_rows import at_least, calibrated, listed, listed_numbers
 from claims.judges import Count, Delta, Epsilon, Positive, Shape, judge
 from claims.mechanism_titles import mechanism_title
-from claims.verdicts import Finding, Part, Sizes
+from claims.verdicts import Finding, Sizes
 from mechanisms import AdditiveMechanism, Budget
 from mechanisms.noise.matrix_gaussian import MatrixGaussian
 from mechanisms.privacy.gaussian_profile import GaussianProfile
@@ -105,9 +105,14 @@ def tensor_guarantee(
         )
         for name, values in deltas.items()
     ]
-    parts += [
-        _judge_weights(key, epsilon, width, weight, count) for key in KINDS for count in compared
-    ]
+    for (key, name), count in itertools.product(KINDS.items(), compared):
+        plain, weighted = (
+            tensor_mechanism(key, epsilon, width, count, share).profile().delta(epsilon)
+            for share in (0.0, weight)
+        )
+        smaller = f"{name}-w has a smaller true delta than {name}, with {components(count)}:"
+        found = f"{weighted.upper:.3g} in place of {plain.lower:.3g}"
+        parts.append(statement(smaller, weighted.upper < plain.lower, found))
     return Finding(
         parts=parts,
         detail=(
@@ -119,19 +124,6 @@ def tensor_guarantee(
             "are impossible, as both sum to 1."
         ),
         calibration="published",
-    )
-
-
-def _judge_weights(key: str, epsilon: float, width: float, weight: float, count: int) -> Part:
-    """Judge whether weights lower the true delta at the claimed epsilon, by bounds on both."""
-    plain, weighted = (
-        tensor_mechanism(key, epsilon, width, count, share).profile().delta(epsilon)
-        for share in (0.0, weight)
-    )
-    return statement(
-        f"{KINDS[key]}-w has a smaller true delta than {KINDS[key]}, with {components(count)}:",
-        weighted.upper < plain.lower,
-        f"{weighted.upper:.3g} in place of {plain.lower:.3g}",
     )
 
 
@@ -188,7 +180,7 @@ def error_table(
         parts=[
             statement(
                 name,
-                bool((ratios[key] - 1).abs().max() <= tolerance),
+                (ratios[key] - 1).abs().max() <= tolerance,
                 f"stated over computed {'/'.join(f'{ratio:.3g}' for ratio in ratios[key])}",
             )
             for key, name in judged.items()
@@ -241,18 +233,19 @@ def error_growth(
     errors = pd.DataFrame([_root_errors(side, epsilon, width) for side in sides])
     entries = pd.DataFrame([stated_errors((side, side), epsilon, width) for side in sides])
     pairs = dict(zip(KINDS, ("laplace", "gaussian"), strict=True))
-    parts = [
-        _judge_order(
-            f"{words}, {KINDS[key]} over {ENTRIES[other]}",
-            power(list(table[key] / table[other]), counts),
-            stated,
-            tolerance,
+    found = {
+        f"{words}, {KINDS[key]} over {ENTRIES[other]}": power(
+            list(table[key] / table[other]), counts
         )
         for words, table in {"by Table 5": entries, "by Theorem 2's noise": errors}.items()
         for key, other in pairs.items()
-    ]
+    }
+    # O(I^stated) is an upper bound, with which a smaller exponent agrees.
     return Finding(
-        parts=parts,
+        parts=[
+            statement(name, exponent <= stated + tolerance, f"I^{exponent:.3g}")
+            for name, exponent in found.items()
+        ],
         detail=(
             f"Exponents of I between I = {counts[0]} and {counts[1]} at epsilon {epsilon:g}, "
             "of sqrt(E||Z||^2) of the noise that the paper defines, and of its entries. Table 5 "
@@ -277,15 +270,18 @@ def baseline_noise(
     parts = []
     counts = [side**2 for side in sides]
     for other, own in pairs:
-        losses = (
-            [_loss(key, (side, side), epsilon, width, delta) for key in (other, own)]
+        ratios = [
+            math.sqrt(
+                _loss(other, (side, side), epsilon, width, delta)
+                / _loss(own, (side, side), epsilon, width, delta)
+            )
             for side in sides
-        )
-        ratios = [math.sqrt(theirs / ours) for theirs, ours in losses]
+        ]
         exponent = power(ratios, counts)
-        more = f", {ratios[-1]:.3g} times at I = {counts[-1]}"
+        found = f"I^{exponent:.3g}, {ratios[-1]:.3g} times at I = {counts[-1]}"
+        # O(I) is an upper bound, with which a smaller exponent agrees.
         name = f"{ENTRIES[other]} over {KINDS[own]}"
-        parts.append(_judge_order(name, exponent, 1, tolerance, more))
+        parts.append(statement(name, exponent <= 1 + tolerance, found))
     return Finding(
         parts=parts,
         detail=(
@@ -295,13 +291,6 @@ def baseline_noise(
         ),
         calibration="published",
     )
-
-
-def _judge_order(
-    name: str, exponent: float, stated: float, tolerance: float, more: str = ""
-) -> Part:
-    """Judge the order O(I^stated), an upper bound, with which a smaller exponent agrees."""
-    return statement(name, exponent <= stated + tolerance, f"I^{exponent:.3g}{more}")
 
 
 def loss_of(key: str, shape: tuple[int, ...], epsilon: float, width: float, delta: float) -> float:
@@ -334,18 +323,22 @@ def lower_at_every_shape(
 ) -> Finding:
     """Judge Contribution 1: TLDP has less expected error than all others at every shape."""
     others = [key for key in ENTRIES if key not in KINDS]
-    cases = [(shape, epsilon) for shape in shapes for epsilon in epsilons]
-    ratios = {
-        (own, other): {
+    parts = []
+    for own, other in itertools.product(KINDS, others):
+        ratios = {
             case: math.sqrt(loss_of(own, *case, width, delta) / loss_of(other, *case, width, delta))
-            for case in cases
+            for case in itertools.product(shapes, epsilons)
         }
-        for own in KINDS
-        for other in others
-    }
+        shape, epsilon = max(ratios, key=ratios.get)
+        found = (
+            f"at most {rounded_up(ratios[shape, epsilon])} times, at {'x'.join(map(str, shape))}, "
+            f"epsilon {epsilon:g}"
+        )
+        name = f"{KINDS[own]} below {ENTRIES[other]}:"
+        parts.append(universal(name, [value < 1 for value in ratios.values()], found))
     budgets = listed_numbers(epsilons)
     return Finding(
-        parts=[_judge_below_one(own, other, found) for (own, other), found in ratios.items()],
+        parts=parts,
         detail=(
             f"Ratios of sqrt(E||Z||^2) at Delta = {width:g}, epsilon {budgets}, shapes "
             f"{listed('x'.join(map(str, shape)) for shape in shapes)}; noise as published, "
@@ -359,27 +352,18 @@ def lower_at_every_shape(
     )
 
 
-def _judge_below_one(own: str, other: str, found: dict[tuple, float]) -> Part:
-    """Judge whether a ratio is below 1 in all cases, and show the largest one."""
-    (shape, epsilon), ratio = max(found.items(), key=lambda item: item[1])
-    return universal(
-        f"{KINDS[own]} below {ENTRIES[other]}:",
-        [value < 1 for value in found.values()],
-        f"at most {rounded_up(ratio)} times, at {'x'.join(map(str, shape))}, epsilon {epsilon:g}",
-    )
-
-
 @judge
 def best_subspace(*, shapes: list[Shape], epsilons: list[Epsilon], delta: Delta) -> Finding:
     """Judge whether IDN's noise along its best direction is ever below the classic Gaussian's."""
+    budgets = [Budget(epsilon=epsilon, delta=delta) for epsilon in epsilons]
     parts = []
     for shape in shapes:
-        ratios = []
-        for epsilon in epsilons:
-            query, budget = box_query(shape, *PIXELS), Budget(epsilon=epsilon, delta=delta)
-            noise = calibrated("idn", query, budget).noise
-            loss = calibrated("gaussian", query, budget).expected_loss()
-            ratios.append(least_deviation(noise) / math.sqrt(loss / query.size))
+        query = box_query(shape, *PIXELS)
+        ratios = [
+            least_deviation(calibrated("idn", query, budget).noise)
+            / math.sqrt(calibrated("gaussian", query, budget).expected_loss() / query.size)
+            for budget in budgets
+        ]
         name = f"{'x'.join(map(str, shape))}, below the classic Gaussian's at some epsilon:"
         found = f"{min(ratios):.3g} to {max(ratios):.3g} times"
         parts.append(statement(name, min(ratios) < 1, found))
@@ -421,12 +405,13 @@ def symmetry_kept(
             for epsilon in epsilons
             for width in widths
         }
-        (epsilon, width), most = max(kept.items(), key=lambda item: item[1])
+        epsilon, width = max(kept, key=kept.get)
+        most = math.exp(kept[epsilon, width])
         parts.append(
             statement(
                 f"{name} keeps a symmetric {side} x {side} tensor symmetric:",
-                math.exp(most) > low,
-                f"with probability {rounded_up(math.exp(most), 2)} at most (epsilon {epsilon:g}, "
+                most > low,
+                f"with probability {rounded_up(most, 2)} at most (epsilon {epsilon:g}, "
                 f"Delta = {width:g})",
             )
         )
@@ -434,8 +419,13 @@ def symmetry_kept(
     for key in ("laplace", "gaussian"):
         drawn = calibrated(key, query, budget).sample(np.random.default_rng(0), 1)[0]
         lost = not np.any((drawn == drawn.T)[np.triu_indices(side, 1)])
-        name = f"i.i.d. noise of {mechanism_title(key)} loses symmetry:"
-        parts.append(statement(name, lost, "in a draw, as it has a density"))
+        parts.append(
+            statement(
+                f"i.i.d. noise of {mechanism_title(key)} loses symmetry:",
+                lost,
+                "in a draw, as it has a density",
+            )
+        )
     return Finding(
         parts=parts,
         detail=(

@@ -3,7 +3,6 @@
 import pandas as pd
 import pytest
 
-from paper_figures.tldp2025.figures import figure_3
 from paper_figures.tldp2025.parameter_verdicts import (
     _noise_alone,
     comparable_range,
@@ -11,6 +10,7 @@ from paper_figures.tldp2025.parameter_verdicts import (
     parameter_order,
     parameter_pairs,
 )
+from paper_figures.tldp2025.scores import figure_3
 from papers.tldp2025 import DETAILED_NETWORKS
 from studies.private_parameters import NETWORKS
 
@@ -24,27 +24,17 @@ def spent(given):
     ]
 
 
-def test_figure_3_has_what_all_rounds_truly_spend(make_results, study_rows):
-    sets = ("mnist", "cifar10", "svhn", "imdb", "darknet2020")
-    given = [
-        row
-        for name in sets
-        for row in study_rows("private_parameters", name, {"tldp-g": 0.5}, shape="1x2410")
-    ]
-    drawn = figure_3(make_results(given + spent(given)))
-    assert "MNIST, Delta = 2: 100 for 10, 5e+03 for 500" in drawn.note
-    assert "IMDB: 3,000 records, a model of 2,410 parameters, 3000 rounds" in drawn.note
-    own = drawn.data[drawn.data["calibration"] == "published"].set_index(["dataset", "epsilon"])
-    assert own.loc[("mnist", 10.0), "true_epsilon_upper"] == 100.0
-
-
-def test_figure_3_has_a_panel_for_each_delta(make_results, study_rows):
-    scores = {"tldp-l": 0.8, "random-answer": 0.1, "non-private": 0.9}
+def test_figure_3_has_a_panel_for_each_delta_and_what_all_rounds_truly_spend(
+    make_results, study_rows
+):
+    scores = {"tldp-g": 0.8, "random-answer": 0.1, "non-private": 0.9}
     given = study_rows("private_parameters", "mnist", scores, shape="1x2410")
     wide = study_rows("private_parameters", "mnist", scores, shape="1x2410", range="stated")
     given += [row for row in wide if row.get("calibration") != "exact"]
     drawn = figure_3(make_results(given + spent(given)))
     assert set(drawn.data["panel"]) == {"MNIST, Delta = 2", "MNIST, Delta = 256"}
+    assert "MNIST, Delta = 2: 100 for 10, 5e+03 for 500" in drawn.note
+    assert "MNIST: 3,000 records, a model of 2,410 parameters, 3000 rounds" in drawn.note
     labels = [axis.get_ylabel() for axis in drawn.figure.axes]
     assert "F1 of MNIST, Delta = 256" in labels
     # At equal true privacy the noise is the same, as the last panel says.

@@ -1,16 +1,16 @@
-"""The claims about Figure 1 and Table 5 of tldp2025, on made-up rows with a known answer."""
+"""Figures 1 and 2 and Table 5 of tldp2025, on made-up rows with a known answer."""
 
 import pytest
 
 from claims.judges import CannotJudge
 from claims.verdicts import CONFIRMED, CONTRADICTED, INCONCLUSIVE, NOT_RUN
-from paper_figures.tldp2025.figures import table_5
 from paper_figures.tldp2025.released_verdicts import (
     others_low,
     trained_score,
     variant_order,
 )
-from paper_figures.tldp2025.scores import TLDP
+from paper_figures.tldp2025.scores import TLDP, figure_2, table_5
+from paper_figures.tldp2025.theorems import tensor_mechanism
 
 
 def test_table_5_has_the_stated_error_over_the_measured_one(make_results):
@@ -46,11 +46,13 @@ def test_a_slight_lead_is_decided_where_all_epsilons_agree(
     make_results, study_rows, ahead, verdict
 ):
     """The paper does not state its epsilons."""
-
-    same = {"tldp-g": 0.8, "tldp-g-w": 0.8, "tldp-l-w": 0.8}
-    made = study_rows("private_data", "mnist", same, tuple(ahead), **KIND)
-    for epsilon, lead in ahead.items():
-        made += study_rows("private_data", "mnist", {"tldp-l": 0.8 - lead}, (epsilon,), **KIND)
+    made = [
+        row
+        for epsilon, lead in ahead.items()
+        for row in study_rows(
+            "private_data", "mnist", {"tldp-g": 0.8, "tldp-l": 0.8 - lead}, (epsilon,), **KIND
+        )
+    ]
     found = variant_order(make_results(made), epsilons=list(ahead), **VARIANTS)
     below, above = found.outcomes
     assert below.parts[1].verdict == verdict
@@ -84,11 +86,13 @@ def test_which_variant_is_ahead_is_judged_on_both_sides_of_equal_noise(make_resu
 def scores_of(study_rows, dataset, scores):
     """Rows of both TLDP methods with these scores by epsilon, and of the controls."""
     controls = {"non-private": 0.72, "random-answer": 0.1}
-    made = study_rows("private_data", dataset, controls, **KIND)
-    for epsilon, score in scores.items():
-        own = dict.fromkeys(TLDP, score)
-        made += study_rows("private_data", dataset, own, (epsilon,), **KIND)
-    return made
+    return [
+        row
+        for epsilon, score in scores.items()
+        for row in study_rows(
+            "private_data", dataset, controls | dict.fromkeys(TLDP, score), (epsilon,), **KIND
+        )
+    ]
 
 
 GROWTH = {
@@ -139,3 +143,29 @@ def test_an_end_of_the_axis_is_an_outcome(make_results, study_rows):
     found = others_low(make_results(given), margin=0.1, **arguments)
     assert [each.parts[0].verdict for each in found.outcomes] == [CONFIRMED, CONTRADICTED]
     assert found.sizes.epsilons == "2 to 50"
+
+
+def test_the_noise_at_the_stated_delta_is_that_of_a_smaller_epsilon():
+    for epsilon in (0.5, 50.0):
+        here = tensor_mechanism("tldp-l", epsilon, 2.0, 400).parameters()
+        there = tensor_mechanism("tldp-l", 128 * epsilon, 256.0, 400).parameters()
+        assert there["b"] == pytest.approx(here["b"])
+        # Neither keeps any value.
+        assert max(here["log_p"], there["log_p"]) < -100
+
+
+def test_figure_2_says_what_computes_the_features(make_results, study_rows):
+    given = [
+        row
+        for name in ("mnist", "cifar10", "svhn")
+        for row in study_rows("private_features", name, {"tldp-g": 0.8}, (10.0,), shape="1x400")
+    ]
+    for row in given:
+        if row["metric"] == "public_records" and row["dataset"] != "mnist":
+            row["value"] = 0.0
+    accuracy = {"study": "private_features", "metric": "extractor_accuracy", "value": 0.94}
+    drawn = figure_2(make_results([*given, accuracy | {"dataset": "mnist"}]))
+    assert "MNIST: an extractor trained on 3,000 public records (accuracy 0.94" in drawn.note
+    assert "CIFAR-10: MobileNetV2 with ImageNet weights" in drawn.note
+    assert "3,000 other records released as 400 features" in drawn.note
+    assert "Delta = 256, at which all noise would be 128 times as large" in drawn.note
