@@ -4,7 +4,6 @@ Claims are judged on the official Uber pickups only. count_query_figures.py has 
 read the rows at the budget that the paper gives each mechanism.
 """
 
-import functools
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -15,7 +14,7 @@ import scipy
 from scipy.special import ndtr
 
 from claims.comparisons import number, order, ratios, statement, universal
-from claims.implied_epsilon import Implied, StatedNumber, implies, in_closed_form
+from claims.implied_epsilon import StatedNumber, implies, in_closed_form
 from claims.intervals import Bootstrap, bootstrapped, log_mean
 from claims.judged_rows import calibrated, number_of, official_study, pick
 from claims.judges import Positive, Probability, judge
@@ -101,15 +100,17 @@ def accuracy_loss(*, tolerance: float) -> Finding:
     MVG's noise grows with gamma, which the paper does not state, so its loss is computed at the
     smallest possible gamma, s/2.
     """
-    stated = STATED_LOSSES
-    found = {key: paper_noise(key).expected_loss() for key in stated}
+    found = {key: paper_noise(key).expected_loss() for key in STATED_LOSSES}
     # The cells in which counting L would give each stated loss, except MVG's.
     cells = count_query(PICKUPS).size
-    counted = [cells * stated[key] / found[key] for key in stated if key != "mvg"]
+    counted = [cells * STATED_LOSSES[key] / found[key] for key in found if key != "mvg"]
     least = math.ceil(max((1 - tolerance) * count for count in counted))
     most = math.floor(min((1 + tolerance) * count for count in counted))
     return Finding(
-        parts=[number(mechanism_title(key), found[key], stated[key], tolerance) for key in stated],
+        parts=[
+            number(mechanism_title(key), found[key], stated, tolerance)
+            for key, stated in STATED_LOSSES.items()
+        ],
         detail=(
             f"E L = E||noise||^2 in closed form, by Definition 1, {BUDGET_WORDS}, s^2 = 2; MVG "
             "at the smallest possible gamma, s/2. Otherwise L does not depend on the data. The "
@@ -133,15 +134,6 @@ def paper_noise(key: str, epsilon: float | None = None, calibration: str = "publ
     query = replace(at.query, frobenius_bound=at.query.l2_sensitivity / 2)
     budget = at.budget if epsilon is None else replace(at.budget, epsilon=epsilon)
     return calibrated(key, query, budget, calibration)
-
-
-@functools.cache
-def implied_by_loss(key: str, calibration: str) -> Implied:
-    """Return the epsilon at which a mechanism has the mean loss that the paper states for it."""
-    return in_closed_form(
-        lambda epsilon: paper_noise(key, epsilon, calibration).expected_loss(),
-        STATED_LOSSES[key],
-    )
 
 
 @judge(studies=("count_query",))
@@ -283,8 +275,7 @@ def count_order(
             for key in compared
         },
     }
-    bounds = {mechanism_title(key): (1.0, math.inf) for key in others}
-    bounds |= {
+    bounds = {mechanism_title(key): (1.0, math.inf) for key in others} | {
         mechanism_title(key): (1 / factor, 1.0 if key == better else math.inf) for key in comparable
     }
     at = setting("r1smg2024-count-0.5")
@@ -359,6 +350,14 @@ def losses(rows: pd.DataFrame) -> Iterator[StatedNumber]:
             mechanism=mechanism_title(key),
             number=f"mean L about {stated:,.0f}",
             epsilon=f"{count_epsilon(key):g}",
-            implied={name: implied_by_loss(key, name) for name in CALIBRATION_TITLES},
+            implied={
+                name: in_closed_form(
+                    lambda epsilon, key=key, name=name: paper_noise(
+                        key, epsilon, name
+                    ).expected_loss(),
+                    stated,
+                )
+                for name in CALIBRATION_TITLES
+            },
             source="closed form",
         )

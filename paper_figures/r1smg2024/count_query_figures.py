@@ -66,8 +66,7 @@ def figure_5(results: Results) -> Drawn:
     above, below = figure.subfigures(2, 1, height_ratios=(1, 1.2))
     sizes = above.subplots(1, len(calibrations), sharex=True, sharey=True, squeeze=False)[0]
     for axis, calibration in zip(sizes, calibrations, strict=True):
-        own = select(losses, calibration=calibration)
-        _means_panel(axis, own, calibration)
+        _means_panel(axis, select(losses, calibration=calibration), calibration)
     _shape_panels(below, select(losses, calibration=calibrations[0]))
     trials = losses.groupby(["mechanism", "calibration"]).size().max()
     return Drawn(
@@ -130,8 +129,7 @@ def _shape_panels(part: plt.Figure, losses: pd.DataFrame) -> None:
     groups = [names for names in (legend_order({*mechanisms} - {*others}), others) if names]
     axes = part.subplots(1, len(groups), squeeze=False)[0]
     for axis, names in zip(axes, groups, strict=True):
-        lines = itertools.cycle(("-", "--", ":"))
-        for mechanism, line in zip(names, lines, strict=False):
+        for mechanism, line in zip(names, itertools.cycle(("-", "--", ":")), strict=False):
             values, style = select(losses, mechanism=mechanism)["value"], look(mechanism)
             ratio = values.to_numpy() / values.mean()
             low, high = max(ratio.min() - 0.02, 0.0), min(ratio.max() + 0.02, 5.0)
@@ -253,13 +251,18 @@ def figure_4(results: Results) -> Drawn:
 
 def _drawn_numbers(cells: pd.DataFrame, largest: pd.Series, shown: list[str]) -> pd.DataFrame:
     """Return a row per cell and a row of mean largest counts, with a column per map."""
-    drawn = cells[cells["mechanism"].isin(shown)]
-    drawn = drawn.assign(map=drawn["mechanism"] + " (" + drawn["calibration"] + ")")
+    named = cells.assign(map=cells["mechanism"] + " (" + cells["calibration"] + ")")
+    drawn = named[named["mechanism"].isin(shown)]
     table = drawn.pivot(index=["row", "column"], columns="map", values="value").reset_index()
     labels = {f"{m} ({f})": value for (m, f), value in largest.items()}
     below = pd.DataFrame([labels])[[name for name in table.columns if name in labels]]
-    table = table.assign(quantity="released count")
-    table = pd.concat([table, below.assign(quantity="mean largest count")], ignore_index=True)
+    table = pd.concat(
+        [
+            table.assign(quantity="released count"),
+            below.assign(quantity="mean largest count"),
+        ],
+        ignore_index=True,
+    )
     return table[["quantity", "row", "column", *below.columns]]
 
 
@@ -294,8 +297,14 @@ def _draw_maps(
             key = (mechanism, calibration)
             if key not in maps:
                 reason = WITHOUT_EXACT_MAP.get(mechanism, "not in this run")
-                words = textwrap.fill(f"No map: {reason}.", 28)
-                axis.text(0.5, 0.5, words, ha="center", va="center", fontsize=6)
+                axis.text(
+                    0.5,
+                    0.5,
+                    textwrap.fill(f"No map: {reason}.", 28),
+                    ha="center",
+                    va="center",
+                    fontsize=6,
+                )
                 axis.spines[:].set_visible(False)
                 continue
             # The image has one pixel per cell; negative counts have the colour of zero.

@@ -75,8 +75,12 @@ def figure_9(results: Results) -> Drawn:
             if not line.empty and (mechanism, calibration) not in SAME:
                 for axis in column if alone else column[:1]:
                     axis.plot(line["size"], line["value"], **kind)
-        limit = "paper, limit of R1SMG: 2 / epsilon"
-        column[1].axhline(2 / epsilon, color="black", linestyle=":", label=limit)
+        column[1].axhline(
+            2 / epsilon,
+            color="black",
+            linestyle=":",
+            label="paper, limit of R1SMG: 2 / epsilon",
+        )
         column[0].set(yscale="log", title=f"epsilon = {epsilon:g}")
         column[1].set(xscale="log", xlabel="number of elements M", ylim=(0, None))
     for axis, words in zip(axes[:, 0], ("E L", "E L of R1SMG, as published"), strict=True):
@@ -188,7 +192,6 @@ def stability_table(results: Results) -> Drawn:
     table = table.reset_index().assign(M=lambda t: t["shape"].map(size_of))
     order = table["mechanism"].map(legend_order(table["mechanism"]).index)
     table = table.assign(order=order).sort_values(["M", "order"])
-    present = [title for title in columns if title in table]
     return Drawn(
         caption=(
             "r1smg2024 Theorems 8 and 9 and Remark 2: moments of L = ||noise||^2 about zero, which "
@@ -196,8 +199,8 @@ def stability_table(results: Results) -> Drawn:
             "a large loss, in closed form, with one sampled tail beside them. No data; noise as "
             "published."
         ),
-        data=table[["mechanism", "M", *present]],
-        note=("Rescaling the noise changes none of these numbers."),
+        data=table[["mechanism", "M", *(title for title in columns if title in table)]],
+        note="Rescaling the noise changes none of these numbers.",
     )
 
 
@@ -302,8 +305,9 @@ def stability(*, sides: list[int], factors: list[Positive]) -> Finding:
         # A probability that underflows is below the smallest normal float.
         other = f"{theirs:.2g}" if theirs > 1e-307 else "below 1e-307"
         found = f"R1SMG {ours:.2g}, classic Gaussian {other}"
-        name = f"{words} the classic Gaussian's mean less often:"
-        parts.append(statement(name, ours < theirs, found))
+        parts.append(
+            statement(f"{words} the classic Gaussian's mean less often:", ours < theirs, found)
+        )
     return Finding(
         parts=parts,
         detail=(
