@@ -70,6 +70,7 @@ Pair = tuple[str, str]
 # Pairs by data set, the better mechanism first; `default` serves data sets without an entry.
 ByDataset = dict[str, list[Pair]]
 NO_PAIRS: ByDataset = {"default": []}
+EVERY_EPSILON = (0.0, math.inf)
 # Maps a name in a pair to mechanisms with its noise; the first one that was run stands for it.
 Reading = dict[str, list[str]]
 
@@ -218,12 +219,13 @@ def _draw(
 
 
 def _finals(
-    rows: pd.DataFrame, study: str, datasets: list[str], epsilons: Pair | None = None
+    rows: pd.DataFrame,
+    study: str,
+    datasets: list[str],
+    epsilons: tuple[float, float] = EVERY_EPSILON,
 ) -> dict[str, Scores]:
     """Return the final accuracies as published on those of the data sets that the run has."""
     found = select_datasets(official_scores(rows, study), datasets)
-    if epsilons is None:
-        return found
     return {name: scores.select_budgets(*epsilons) for name, scores in found.items()}
 
 
@@ -249,7 +251,7 @@ def federated_order(
     study: Literal["federated_horizontal", "federated_vertical"],
     datasets: list[str],
     beside: Mapping[Literal["federated_sums"], str] = {},
-    epsilons: tuple[Epsilon, Epsilon] | None = None,
+    epsilons: tuple[Epsilon, Epsilon] = EVERY_EPSILON,
     above: ByDataset,
     close: ByDataset = NO_PAIRS,
     flat: tuple[str, ...] = (),
@@ -283,7 +285,8 @@ def federated_order(
         for key, finals in studies.items()
         for each in _outcomes(datasets, finals, readings, above, close, flat, margin)
     ]
-    where = f" from {epsilons[0]:g} to {epsilons[1]:g}" if epsilons else " of the run"
+    own_range = epsilons != EVERY_EPSILON
+    where = f" from {epsilons[0]:g} to {epsilons[1]:g}" if own_range else " of the run"
     several = len(outcomes) > 1
     return Finding(
         parts=() if several else outcomes[0].parts,
@@ -509,8 +512,7 @@ def _gain_kept(one: Scores, other: Scores, mechanism: str) -> Mean:
     """
     both = (set(scores.at(mechanism=mechanism).epsilons) for scores in (one, other))
     shared = sorted(set.intersection(*both))
-    missing = CannotJudge(f"{one.title} and {other.title} share no budget of {mechanism}")
-    required(shared, missing)
+    required(shared, CannotJudge(f"{one.title} and {other.title} share no budget of {mechanism}"))
     shares = []
     for scores in (one, other):
         floor, _ = scores.floor

@@ -44,8 +44,10 @@ def mvg_right_hand_side(*, tolerance: float) -> Finding:
     for dataset, shape in mgm2021.FEATURES.items():
         for epsilon in mgm2021.VERTICAL_EPSILONS:
             budget = Budget(epsilon=epsilon, delta=mgm2021.DELTA)
-            words = f"features of {dataset_title(dataset)}, epsilon {epsilon}"
-            cases[words] = (box_query(shape, -1.0, 1.0), budget)
+            cases[f"features of {dataset_title(dataset)}, epsilon {epsilon}"] = (
+                box_query(shape, -1.0, 1.0),
+                budget,
+            )
     return Finding(
         parts=[
             number(f"{words}, over H_r^2:", _bound_ratio(*at), 1.0, tolerance)

@@ -5,16 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from claims.judged_rows import number_of, select
+from claims.judged_rows import select
 from mechanisms import Budget
 from mechanisms.privacy.sampling import kairouz
-from paper_figures.mgm2021.federated import (
-    SUMS,
-    federated_order,
-    harder_tasks_need_more,
-    noise_norm,
-    study_size,
-)
+from paper_figures.mgm2021.federated import federated_order, harder_tasks_need_more, noise_norm
 from runs.results import read_results
 from studies.federated_horizontal import NETWORKS, SMALL
 
@@ -70,6 +64,8 @@ def test_every_reading_is_judged_with_means_and_with_sums(make_results, idn, ver
     ]
     assert [each.verdict for each in found.outcomes] == verdicts
     assert found.verdict == ("depends" if idn == 0.8 else "contradicted")
+    networks = [sizes.network for sizes in (found.sizes, *found.other_sizes)]
+    assert networks == ["small network", "small network"]
 
 
 def test_a_reading_or_a_data_set_that_was_not_run_is_an_open_part(make_results):
@@ -79,11 +75,6 @@ def test_a_reading_or_a_data_set_that_was_not_run_is_an_open_part(make_results):
         ["confirmed", "not run"], ["not run", "not run"]
     ]  # fmt: skip
     assert (found.outcomes[1].parts[1].name, found.verdict) == ("Adult", "inconclusive")
-
-
-def test_the_sums_have_the_network_with_which_they_were_run(make_results):
-    size = study_size(make_results(runs(SUMS, idn=0.8)).rows, SUMS, "imdb")
-    assert size.network == "small network"
 
 
 @pytest.mark.parametrize(("level", "verdict"), [(0.4955, "inconclusive"), (0.7, "confirmed")])
@@ -115,23 +106,11 @@ def test_gaussian_noise_is_the_classic_one_of_a_share_of_the_budget(epsilon):
         assert noise_norm(key, ADULT, ROUNDS, epsilon) == pytest.approx(expected, rel=1e-9)
 
 
-def published_norms(study, dataset):
-    """Return the rows of the committed run about the published noise on one data set."""
-    rows = read_results([STORED / f"{study}.parquet"]).rows
-    return select(rows, dataset=dataset, metric="noise_norm", calibration="published")
-
-
 def test_the_committed_run_had_this_noise():
-    norms = published_norms("federated_horizontal", "imdb")
+    rows = read_results([STORED / "federated_horizontal.parquet"]).rows
+    norms = select(rows, dataset="imdb", metric="noise_norm", calibration="published")
     run = norms[norms["mechanism"].isin([IDN, ELEMENT])]
     assert len(run) >= 8
     for row in run.itertuples():
         expected = 0.3 * noise_norm(row.mechanism, SMALL["imdb"], 10, row.epsilon)
         assert row.value == pytest.approx(expected, rel=1e-9)
-
-
-def test_what_the_ledger_says_of_idns_noise_over_the_features_of_location():
-    norms = published_norms("federated_vertical", "location30")
-    norm = number_of(norms, mechanism=IDN, epsilon=10)
-    # Both participants have 100 x 128 features in (-1, 1).
-    assert norm / math.sqrt(2 * 100 * 128) == pytest.approx(2077, abs=1)

@@ -33,12 +33,12 @@ def timings(given, with_svd):
     ]
 
 
+CELL = {"study": "noise_only", "dataset": "gradient-shapes", "metric": "expected_loss"}
 GIVEN = {"gaussian": 1.0, "idn": 1.4, "udn": 1.5, "mvg": 1.5}
 
 
 def test_table_5_has_both_ways_to_the_directions(make_results):
-    cell = {"study": "noise_only", "dataset": "gradient-shapes", "metric": "expected_loss"}
-    drawn = table_5(make_results([cell], timings(GIVEN, {"mvg": 50})))
+    drawn = table_5(make_results([CELL], timings(GIVEN, {"mvg": 50})))
     assert "median of up to 20 draws" in drawn.caption
     ratios = drawn.data.set_index(["shape", "mechanism"])["ratio with an SVD per draw"]
     assert 30 < ratios["120x400", "MVG"] < 80
@@ -50,10 +50,9 @@ def test_who_is_faster_is_open_where_equal_draws_differ_by_as_much(
     make_results, analytic, expected
 ):
     given = GIVEN | {"gaussian-analytic": analytic}
-    cell = {"study": "noise_only", "dataset": "gradient-shapes", "metric": "expected_loss"}
     timed = timings(given, {"mvg": 50}) + timing_rows({"idn": 0.1}, metric="calibrate_seconds")
     found = run_times(
-        make_results([cell], timed),
+        make_results([CELL], timed),
         shapes=SHAPES,
         little_more=["idn"],
         far_more=["mvg"],
