@@ -16,7 +16,7 @@ from runs.cell_spec import CellSpec
 from runs.frames import frame_of
 from runs.manifest import manifest_of, read_manifest
 from runs.result_table import CELL, OK, concatenate, key_of, read_file
-from runs.store import rows_in_table
+from runs.store import epsilon_of, rows_in_table
 from runs.stored import tables_of
 from studies.base.study import all_studies
 
@@ -62,7 +62,7 @@ def cells_with_values(
             found = rows.group_by(own, use_threads=False).aggregate([]).select(own).to_pydict()
             for *names, trial, epsilon in zip(*found.values(), strict=True):
                 # As in runs/parts.py, a value of no trial belongs to the cell of trial 0.
-                stored |= {(*names, each, epsilon) for each in (None, trial or 0)}
+                stored |= {(*names, t, e) for t in (None, trial or 0) for e in (None, epsilon)}
             took |= {
                 stem: entry.seconds
                 for stem, entry in read_manifest(manifest_of(path)).items()
@@ -72,12 +72,8 @@ def cells_with_values(
         cell
         for cell in cells
         if took.get(cell.stem, np.inf) <= seconds
-        and any((*_names(cell), cell.trial, point.epsilon) in stored for point in cell.points)
+        and (*(getattr(cell, name) for name in CELL), cell.trial, epsilon_of(cell)) in stored
     ]
-
-
-def _names(cell: CellSpec) -> list[str]:
-    return [getattr(cell, name) for name in CELL]
 
 
 def sample_of(cells: list[CellSpec], count: int, seed: int | str) -> list[CellSpec]:

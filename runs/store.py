@@ -85,12 +85,19 @@ def split_timings(table: pa.Table) -> tuple[pa.Table, pa.Table]:
     return table.filter(pc.invert(marks)), table.filter(marks)
 
 
+def epsilon_of(cell: CellSpec) -> float | None:
+    """Return the epsilon of a cell where the config splits them, as the end of its stem says."""
+    first = cell.points[0].epsilon
+    return first if cell.stem.endswith(f"--epsilon-{first!r}") else None
+
+
 def rows_in_table(cell: CellSpec, rows: pa.Table) -> pa.Table:
-    """Return the rows of a cell in a table of its study."""
-    epsilons = pa.array({point.epsilon for point in cell.points}, pa.float64())
-    mask = pc.field("epsilon").isin(epsilons)
+    """Return the rows of a cell in a table of its study, at whatever epsilons the table has."""
+    mask = pc.scalar(True)
     for name in CELL:
         mask = mask & (pc.field(name) == getattr(cell, name))
+    if (epsilon := epsilon_of(cell)) is not None:
+        mask = mask & (pc.field("epsilon") == epsilon)
     if cell.trial is not None:
         # As in runs/parts.py, rows that belong to no trial come from the cell of trial 0.
         mask = mask & (pc.coalesce(pc.field("trial"), pc.scalar(0)) == cell.trial)

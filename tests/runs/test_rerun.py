@@ -144,11 +144,15 @@ def test_cells_that_have_values(finished, monkeypatch):
     assert cells_with_values("small", cells_of(config), 29) == []
     assert cell.mechanism == "gaussian"
     assert len(stored_rows("small", dataclasses.replace(cell, trial=1))) > 10
-    config["studies"]["noise_only"] = config["studies"]["noise_only"].model_copy(
+    settings = config["studies"]["noise_only"]
+    config["studies"]["noise_only"] = settings.model_copy(
         update={"split_epsilons": True, "epsilons": [1.0, 2.0]}
     )
     (cell,) = cells_with_values("small", cells_of(config))
     assert cell.stem.endswith("--epsilon-1.0")
+    config["studies"]["noise_only"] = settings.model_copy(update={"epsilons": [2.0]})
+    (cell,) = cells_with_values("small", cells_of(config))
+    assert set(stored_rows("small", cell)["epsilon"]) == {1.0}, "`check` calls them stored only"
 
 
 @pytest.mark.parametrize(("trial", "own"), [(None, [None, 0, 1]), (0, [None, 0]), (1, [1])])
