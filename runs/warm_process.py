@@ -16,7 +16,6 @@ import psutil
 from runs.cell_log import MOST_BYTES, CellLog
 from runs.cell_spec import CellSpec
 from runs.descendants import adopt_orphans, descendants, end_descendants
-from runs.line_reader import LineReader
 from runs.machine import full_disk, kills_for_memory
 from runs.result_table import ERROR, TIMEOUT
 
@@ -110,7 +109,7 @@ class WarmProcess:
             },
         )
         os.set_blocking(self.process.stderr.fileno(), False)
-        self._answers = LineReader(self.process.stdout)
+        self._answered = b""
 
     def run(
         self, cell: CellSpec, folder: Path, log: CellLog, allowance: Allowance, limits: dict
@@ -148,7 +147,7 @@ class WarmProcess:
         while True:
             select.select([self.process.stdout, self.process.stderr], [], [], POLL_SECONDS)
             self._copy(log)
-            while (line := self._answers.line(0)) is not None:
+            while (line := self._answer(0.0)) is not None:
                 if not line:
                     self.close()
                     lost = "the process that runs the cells ended; see the messages above"
@@ -180,10 +179,29 @@ class WarmProcess:
         for kill in (os.kill, os.killpg):
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 kill(at_work, signal.SIGKILL)
-        while at_work != self.process.pid and (line := self._answers.line(SECONDS_TO_END)):
+        while at_work != self.process.pid and (line := self._answer(SECONDS_TO_END)):
             if "ended" in json.loads(line):
                 return
         self.close()
+
+    def _answer(self, seconds: float) -> bytes | None:
+        """Return the next line that the process answers, from what it has written so far.
+
+        Returns:
+            None if nothing comes within `seconds`, or only a part of a line, which is kept; b"" if
+            the process has ended.
+        """
+        readable = [self.process.stdout]
+        if b"\n" not in self._answered and select.select(readable, [], [], seconds)[0]:
+            written = os.read(self.process.stdout.fileno(), CHUNK)
+            if not written:
+                return b""
+            self._answered += written
+        line, end, rest = self._answered.partition(b"\n")
+        if not end:
+            return None
+        self._answered = rest
+        return line + end
 
     def _copy(self, log: CellLog) -> None:
         """Append the output so far to the log, at most as much as a log holds."""

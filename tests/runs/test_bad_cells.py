@@ -3,16 +3,13 @@
 import os
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 from one_cell import ended
 
-from runs import line_reader
 from runs.cell_log import MOST_BYTES, CellLog
 from runs.descendants import adopt_orphans, descendants, end_descendants
-from runs.line_reader import LineReader
 from runs.parts import MOST_CHARACTERS, _select_trial, clean
 
 
@@ -25,39 +22,6 @@ def test_a_cell_of_one_trial_keeps_failures_seconds_and_its_own_numbers(trial):
     own = [value | {"trial": trial} for value in (seconds, failed)]
     kept = {None: values, 0: [*values[:2], *own], 2: [values[0], *own]}
     assert _select_trial(trial, values) == kept[trial]
-
-
-@pytest.fixture
-def pipe():
-    ends, held = os.pipe()
-    with os.fdopen(ends, "rb") as reader, os.fdopen(held, "wb", buffering=0) as writer:
-        yield LineReader(reader), writer
-
-
-def test_a_line_is_whole_or_none(pipe):
-    lines, writer = pipe
-    assert lines.line(0) is None
-    writer.write(b"one\ntwo\nhal")
-    assert [lines.line(0), lines.line(0)] == [b"one\n", b"two\n"]
-    began = time.monotonic()
-    assert lines.line(0.2) is None
-    assert 0.2 <= time.monotonic() - began < 1
-    writer.write(b"f\nhalf")
-    writer.close()
-    assert [lines.line(1), lines.line(1)] == [b"half\n", b""]
-
-
-def test_bytes_that_never_end_a_line_are_no_answer(monkeypatch):
-    """Slow bytes and fast bytes are both ignored."""
-    for endless in ("while :; do printf x; sleep 0.01; done", "exec tr '\\0' x </dev/zero"):
-        monkeypatch.setattr(line_reader, "MOST_BYTES", 1 << 30)
-        with subprocess.Popen(["sh", "-c", endless], stdout=subprocess.PIPE) as child:
-            began = time.monotonic()
-            assert LineReader(child.stdout).line(0.2) is None
-            assert time.monotonic() - began < 1
-            monkeypatch.setattr(line_reader, "MOST_BYTES", 20)
-            assert LineReader(child.stdout).line(2) in (b"", None)
-            child.kill()
 
 
 class Unreadable(Exception):
@@ -113,7 +77,6 @@ def test_short_logs_are_added_to(tmp_path):
 COPIES = """
 import sys
 from pathlib import Path
-from runs import line_reader
 from runs.cell_log import CellLog
 with CellLog(Path(sys.argv[1])) as log:
     log.add(b"at work")

@@ -19,13 +19,19 @@ def test_a_pause_of_the_run_is_not_the_time_of_a_cell(monkeypatch):
     assert allowance.left == pytest.approx(8.0 - 7.0 - LONGEST_POLL_SECONDS)
 
 
-def test_two_answers_that_come_at_once_are_both_seen(monkeypatch, tmp_path):
+def test_answers_are_whole_lines_even_if_two_come_at_once(monkeypatch, tmp_path):
     program = tmp_path / "program"
-    program.write_text('#!/bin/sh\nprintf \'{"pid": 1}\\n{"ended": 0}\\n\'; exec cat\n')
+    program.write_text('#!/bin/sh\nprintf \'{"pid": 1}\\n{"ended": 0}\\nhalf\'; exec cat\n')
     program.chmod(0o755)
     monkeypatch.setattr(warm_process.sys, "executable", str(program))
     warm = warm_process.WarmProcess("noise_only")
     try:
-        assert [warm._answers.line(20) for _ in range(2)] == [b'{"pid": 1}\n', b'{"ended": 0}\n']
+        assert [warm._answer(20.0) for _ in range(2)] == [b'{"pid": 1}\n', b'{"ended": 0}\n']
+        # Half a line hangs nobody, and is kept.
+        assert [warm._answer(0.01), warm._answer(0.01)] == [None, None]
+        warm.process.stdin.write(b" a line\n")
+        assert warm._answer(20.0) == b"half a line\n"
+        warm.process.stdin.close()
+        assert warm._answer(20.0) == b""
     finally:
         warm.close()
