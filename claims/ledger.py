@@ -20,11 +20,9 @@ from claims.ledger_pages import claims_page, size_words
 from claims.paper import differences
 from claims.verdicts import INCONCLUSIVE, NOT_RUN, Finding, Part, Sizes, not_run
 from datasets.titles import dataset_title
-from runs.frames import frame_of
 from runs.result_table import DamagedTable, to_table
-from runs.results import read_results
+from runs.results import REFERENCE, frame_of, read_results
 from runs.sources import source_files
-from runs.stored import REFERENCE
 from studies.base.yaml_file import ConfigError
 
 # The columns of the ledger that hold numbers; all others hold text.

@@ -22,10 +22,9 @@ from claims.ledger_pages import claim_lines
 from mechanisms.cli.arguments import Parser, add_command, run
 from mechanisms.query.words import in_one_line, with_minus
 from paper_figures.drawings import draw_or_explain, drawings_for
-from runs.manifest import ENDING, origins_in
+from runs.provenance import ENDING, origins_in
 from runs.result_table import DamagedTable
-from runs.results import read_results
-from runs.stored import RESULTS, tables_of
+from runs.results import RESULTS, read_results, tables_of
 from studies.base.settings import ConfigError, nearest
 
 LEDGER = "claims.md"

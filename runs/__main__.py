@@ -28,29 +28,28 @@ from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
+import pandas as pd
+
 import mechanisms
 from datasets import DataError, fetch
 from mechanisms.base.mechanism import CALIBRATIONS
 from mechanisms.cli import arguments as reading
 from mechanisms.query.words import in_one_line
 from runs import rerun
-from runs.adopt import adopt, adoptions
 from runs.batches import batches_of
 from runs.cell_spec import CellSpec
-from runs.cell_table import cell_table
 from runs.cells import cells_of, results_folder
 from runs.config import read_config
-from runs.frames import frame_of
 from runs.provenance import commit_of_tree
 from runs.redo import redo
-from runs.result_table import CELL, STATUSES, DamagedTable
+from runs.result_table import CELL, OK, STATUSES, DamagedTable
+from runs.results import REFERENCE, RESULTS, frame_of, require_known, tables_of
 from runs.runner import CellError, run_cells
 from runs.start import start
 from runs.store import cell_file, provenance_in, read_cell
-from runs.stored import REFERENCE, RESULTS, require_known, tables_of
 from runs.travel import restore
 from studies.base.settings import ConfigError
-from studies.base.study import all_studies
+from studies.base.study import Study, all_studies
 
 # The default number of cells that `check RUN` recomputes.
 SAMPLE = 5
@@ -161,7 +160,7 @@ def _adopt(options) -> int:
     if not commit or commit.endswith("-dirty"):
         raise ConfigError("adopt notes a commit in the manifests: commit the code first")
     require_known("study", options.study, config["studies"], options.name)
-    found = adoptions(
+    found = rerun.adoptions(
         config,
         options.name,
         options.sample,
@@ -182,7 +181,7 @@ def _adopt(options) -> int:
         print("nothing was adopted")
         return 1
     for adoption in found:
-        adopt(adoption, commit, seed)
+        rerun.adopt(adoption, commit, seed)
     print(
         f"{stale} cells of {options.name} now belong to {commit}; "
         f"`restore {options.name}` brings them into the store"
@@ -205,9 +204,33 @@ def _run(options) -> int:
         place = f"{place}, {name} {given}"
     (cell,) = cells
     path = _measure(cell, config, results_folder(config))
-    print(cell_table(frame_of(read_cell(path)[0]), all_studies()[cell.study]))
+    print(_cell_table(frame_of(read_cell(path)[0]), all_studies()[cell.study]))
     print(f"rows, seconds and memory in {path}")
     return 0
+
+
+def _cell_table(rows: pd.DataFrame, study: Study) -> str:
+    """Format the means over trials of a cell with their units, meanings and points without any.
+
+    Args:
+        rows: The rows of one cell, in the order of the store.
+        study: The study of the cell; its metrics have the units.
+    """
+    own = [each.name for each in study.coordinates]
+    measured = rows[(rows["status"] == OK) & ~rows["metric"].isin(study.maps)]
+    groups = measured.groupby(["shape", "epsilon", "metric", *own], sort=False, dropna=False)
+    means = groups.agg(mean=("value", "mean"), trials=("trial", "nunique")).reset_index()
+    means["unit"] = means["metric"].map(lambda metric: study.metric(metric).unit)
+    shown = means.dropna(axis="columns", how="all").astype(object).fillna("-")
+    table = shown.to_string(index=False, float_format="{:.5g}".format)
+    metrics = measured["metric"].unique()
+    meanings = [f"{metric}: {study.metric(metric).meaning}" for metric in metrics]
+    points = rows[rows["status"] != OK].drop_duplicates(["shape", "epsilon", "status", "message"])
+    reasons = [
+        f"{row.status}: {row.shape}, epsilon {row.epsilon:g}: {row.message}"
+        for row in points.itertuples()
+    ]
+    return "\n".join([table if len(means) else "no numbers:", *meanings, *reasons])
 
 
 def _redo(options) -> int:

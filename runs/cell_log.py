@@ -13,9 +13,9 @@ _HALF = MOST_BYTES // 2 - 100
 class CellLog:
     """A log file of limited size; use it as a context manager, which writes the end on exit.
 
-    The first half of `MOST_BYTES` is written as it arrives; of the rest, only the end is kept. A
-    file that earlier runs have filled is started afresh. A failed write, as on a full disk, does
-    not stop the cell: the OSError is raised on exit.
+    It adds at most `MOST_BYTES` to what earlier runs of the cell have written. The first half is
+    written as it arrives; of the rest, only the end is kept. A failed write, as on a full disk,
+    does not stop the cell: the OSError is raised on exit.
 
     Args:
         path: The path of the file.
@@ -24,12 +24,8 @@ class CellLog:
     def __init__(self, path: Path) -> None:
         self._fault: OSError | None = None
         path.parent.mkdir(parents=True, exist_ok=True)
-        before = path.stat().st_size if path.is_file() else 0
-        if before >= _HALF:
-            path.unlink()
-            before = 0
         self._file = open(path, "ab", buffering=0)  # noqa: SIM115
-        self._room = _HALF - before
+        self._room = _HALF
         self._end = bytearray()
         self._left_out = 0
 

@@ -96,7 +96,7 @@ def _cell(
     key, options = variant_of(config, mechanism)
     found = get_mechanism(key)
     use = f"{found.__module__}:{found.__qualname__}"
-    modules = _modules(study, dataset, reads, use)
+    _, packages, digest = _code_of(_modules(study, dataset, reads, use))
     fields = {
         "paper": study.paper,
         "dataset": dataset,
@@ -111,9 +111,9 @@ def _cell(
     own = settings.of_one(dataset, mechanism, calibration, split=trial is not None)
     return CellSpec(
         stem=stem,
-        code=_digest_of_modules(modules),
+        code=digest,
         asked=_digest_of_settings(fields, points, own),
-        packages=tuple(sorted(_packages_of_modules(modules))),
+        packages=tuple(sorted(packages)),
         reads=tuple(reads),
         study=study.name,
         use=use,
@@ -135,7 +135,7 @@ def _digest_of_settings(fields: dict[str, Any], points: list[Point], own: dict[s
 def sources_of(cell: CellSpec) -> frozenset[str]:
     """Return the source files that a cell's numbers depend on; a change of code reruns it."""
     modules = _modules(all_studies()[cell.study], cell.dataset, cell.reads, cell.use)
-    return _files_of_modules(modules)
+    return _code_of(modules)[0]
 
 
 def _modules(study: Study, dataset: str, reads: Iterable[str], use: str) -> frozenset[str]:
@@ -145,18 +145,11 @@ def _modules(study: Study, dataset: str, reads: Iterable[str], use: str) -> froz
 
 
 @functools.cache
-def _files_of_modules(modules: frozenset[str]) -> frozenset[str]:
-    return frozenset().union(*map(source_files, modules))
-
-
-@functools.cache
-def _packages_of_modules(modules: frozenset[str]) -> frozenset[str]:
-    return frozenset().union(*map(packages_of, modules))
-
-
-@functools.cache
-def _digest_of_modules(modules: frozenset[str]) -> str:
-    return syntax_digest_of(_files_of_modules(modules))
+def _code_of(modules: frozenset[str]) -> tuple[frozenset[str], frozenset[str], str]:
+    """Return the source files of modules, the packages that these import, and their digest."""
+    files = frozenset().union(*map(source_files, modules))
+    packages = frozenset().union(*map(packages_of, modules))
+    return files, packages, syntax_digest_of(files)
 
 
 def variant_of(config: dict, mechanism: str) -> tuple[str, dict]:

@@ -1,11 +1,13 @@
 """The configuration of a run: the definition of every key, and checks before anything runs."""
 
 import os
+from collections import Counter
 from pathlib import Path
 from typing import Annotated, Any
 
 import yaml
 from pydantic import Field
+from pydantic.json_schema import GenerateJsonSchema, models_json_schema
 
 from mechanisms import Mechanism, UnknownMechanism, all_mechanisms, get_mechanism
 from studies.base.mechanism_sets import chosen
@@ -217,9 +219,7 @@ def _variants(variants: dict[str, VariantSettings]) -> dict[str, type[Mechanism]
     return found
 
 
-# Pydantic keeps its own name for the limit of a type, which the limit of a field narrows.
-_SIGNS = {"ge": ">=", "minimum": ">=", "gt": ">", "exclusiveMinimum": ">"}
-_SIGNS |= {"lt": "<", "exclusiveMaximum": "<", "le": "<=", "maximum": "<="}
+_SIGNS = {"minimum": ">=", "exclusiveMinimum": ">", "exclusiveMaximum": "<", "maximum": "<="}
 
 
 def describe_keys() -> str:
@@ -237,7 +237,7 @@ def describe_keys() -> str:
 
 def _rows(prefix: str, model: type[Section], skipped) -> list[str]:
     defaults, rows = defaults_of(model), []
-    schemas = model.model_json_schema()["properties"]
+    schemas = _rename_limits(model.model_json_schema()["properties"])
     for key, field in model.model_fields.items():
         if key not in skipped:
             shown = f"`{yaml_text(defaults[key])}`" if key in defaults else "required"
@@ -267,3 +267,56 @@ def yaml_text(value: Any) -> str:
     """Format a value as a config would write it, on one line."""
     text = yaml.safe_dump(value, default_flow_style=True, width=1000)
     return text.removesuffix("...\n").strip()
+
+
+# Pydantic keeps its own names for the limits of a field whose type has a "before" validator.
+_LIMITS = {"ge": "minimum", "gt": "exclusiveMinimum", "le": "maximum", "lt": "exclusiveMaximum"}
+
+
+class _Generator(GenerateJsonSchema):
+    """Omits the titles of fields, which only repeat the keys."""
+
+    def field_title_should_be_set(self, schema: Any) -> bool:
+        return False
+
+
+def config_schema() -> dict[str, Any]:
+    """Return the JSON Schema (draft 7) of a config and of a file that configs include."""
+    models = {name: study.Settings for name, study in all_studies().items()}
+    references, found = models_json_schema(
+        [(model, "validation") for model in dict.fromkeys([RunSettings, *models.values()])],
+        schema_generator=_Generator,
+    )
+    definitions = _rename_limits(found["$defs"])
+    run = definitions.pop("RunSettings")
+    studies = {name: references[model, "validation"] for name, model in models.items()}
+    run["properties"]["studies"] |= {"properties": studies, "additionalProperties": False}
+    whole = {"required": run.pop("required")}
+    included = {"propertyNames": {"enum": list(Included.model_fields)}}
+    return {
+        "$schema": "http://json-schema.org/draft-07/schema#",
+        **run,
+        "anyOf": [whole, included],
+        "$defs": definitions
+        | _extract_shared([each["properties"] for each in definitions.values()]),
+    }
+
+
+def _rename_limits(value: Any) -> Any:
+    """Rename limits in a part of a schema to the names of JSON Schema."""
+    if isinstance(value, list):
+        return [_rename_limits(each) for each in value]
+    if isinstance(value, dict):
+        return {_LIMITS.get(key, key): _rename_limits(each) for key, each in value.items()}
+    return value
+
+
+def _extract_shared(sections: list[dict[str, Any]]) -> dict[str, Any]:
+    """Turn keys that several sections share into definitions to which the sections then refer."""
+    counts = Counter((key, repr(value)) for keys in sections for key, value in keys.items())
+    found: dict[str, Any] = {}
+    for keys in sections:
+        for key, value in keys.items():
+            if counts[key, repr(value)] > 1 and found.setdefault(key, value) == value:
+                keys[key] = {"$ref": f"#/$defs/{key}"}
+    return found

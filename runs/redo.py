@@ -6,8 +6,8 @@ from pathlib import Path
 
 from mechanisms.base.mechanism import CALIBRATIONS
 from runs.result_table import CELL, DamagedTable, read_file
+from runs.results import require_known
 from runs.store import provenance_in
-from runs.stored import require_known
 
 # A cell's file name ends in its calibration, then its trial and epsilon if those are split.
 _AFTER_MECHANISM = re.compile(rf"--({'|'.join(CALIBRATIONS)})(--\d+)?(--epsilon-[\d.e+-]+)?$")

@@ -1,23 +1,27 @@
-"""Compare recomputed cells of a finished run with the numbers that it has stored.
+"""Compare recomputed cells of a finished run with its numbers, and assign these to today's code.
 
 The same config gives the same bytes on the same kind of processor. On another kind numbers differ;
 each study declares how much is allowed (`Metric.tolerance`).
+
+A rename or refactoring changes the code of cells but none of their numbers. A sample of the cells
+is measured again, and the rest are adopted only if the whole sample agrees.
 """
 
 import random
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pyarrow.compute as pc
 
 from runs.cell_spec import CellSpec
-from runs.frames import frame_of
-from runs.manifest import manifest_of, read_manifest
+from runs.cells import cells_of
+from runs.provenance import manifest_of, read_manifest, write_manifest
 from runs.result_table import CELL, OK, concatenate, key_of, read_file
+from runs.results import RESULTS, frame_of, tables_of
 from runs.store import epsilon_of, rows_in_table
-from runs.stored import tables_of
 from studies.base.study import all_studies
 
 
@@ -164,3 +168,74 @@ def _allowed(
             for metric, value, deviation in zip(both["metric"], both["value"], spread, strict=True)
         ]
     )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Adoption:
+    """The cells of one table that can be adopted.
+
+    Args:
+        manifest: The manifest of the table.
+        cells: The cells for which nothing but the code has changed.
+        sample: The cells among them to measure again.
+    """
+
+    manifest: Path
+    cells: list[CellSpec]
+    sample: list[CellSpec]
+
+
+def adoptions(
+    config: dict,
+    run: str,
+    count: int,
+    seed: int,
+    *,
+    studies: Collection[str] = (),
+    seconds: float = np.inf,
+) -> list[Adoption]:
+    """Find the cells that can be adopted in the studies of a run.
+
+    Args:
+        config: The checked config of the run.
+        run: The name of the run.
+        count: The number of cells of each study to measure again, out of those that have a value.
+        seed: The seed that chooses these cells.
+        studies: The names of the studies; the default is all of them.
+        seconds: Measure only cells whose processor time is known and at most this. A study without
+            such a cell is not adopted.
+
+    Raises:
+        ConfigError: The run has no results.
+        DamagedTable: A table or a manifest is damaged.
+    """
+    found, cells = [], cells_of(config)
+    telling = {cell.stem for cell in cells_with_values(run, cells, seconds)}
+    for study in studies or config["studies"]:
+        manifest = manifest_of(RESULTS / run / "studies" / f"{study}.parquet")
+        entries = read_manifest(manifest)
+        stale = [
+            cell
+            for cell in cells
+            if cell.study == study
+            and cell.stem in entries
+            and entries[cell.stem].provenance.differs(cell) == ["code"]
+        ]
+        known = [cell for cell in stale if cell.stem in telling]
+        sample = sample_of(known, count, f"{seed} {study}")
+        if sample:
+            found.append(Adoption(manifest=manifest, cells=stale, sample=sample))
+    return found
+
+
+def adopt(adoption: Adoption, commit: str, seed: int) -> None:
+    """Record that the rows of the cells belong to the code of a commit, as the sample has shown."""
+    entries = dict(read_manifest(adoption.manifest))
+    sampled = {cell.stem for cell in adoption.sample}
+    for cell in adoption.cells:
+        measured = "measured again; " * (cell.stem in sampled)
+        sample = f"{measured}{len(sampled)} of {len(adoption.cells)} agree, --seed {seed}"
+        entry = entries[cell.stem]
+        provenance = replace(entry.provenance, code=cell.code, adopted=commit, sample=sample)
+        entries[cell.stem] = replace(entry, provenance=provenance)
+    write_manifest(adoption.manifest, entries)

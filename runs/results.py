@@ -1,12 +1,33 @@
-"""Read the aggregated tables of a run, for figures, tables and judges."""
+"""Find and read the tables of a run, for figures, tables, judges and commands.
 
-from collections.abc import Iterable
+These are not in runs/result_table.py because pandas is slow to load and a cell's job does not need
+it.
+"""
+
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import pandas as pd
+import pyarrow as pa
 
-from runs.frames import read_frame
+from runs.result_table import read_table
+from studies.base.settings import ConfigError, nearest
+
+RESULTS = Path("results")
+# The run whose results are committed.
+REFERENCE = "reference"
+
+
+def read_frame(*paths: Path | str) -> pd.DataFrame:
+    """Read tables as `read_table` does, and return a data frame."""
+    return frame_of(read_table(*paths))
+
+
+def frame_of(table: pa.Table) -> pd.DataFrame:
+    """Convert a table to a data frame, in which whole numbers are nullable integers."""
+    whole = {pa.int64(): pd.Int64Dtype()}
+    return table.to_pandas(types_mapper=whole.get, use_threads=False)
 
 
 @dataclass(frozen=True)
@@ -36,3 +57,23 @@ def read_results(files: Iterable[Path | str]) -> Results:
         _, *kind, _ = path.name.split(".")
         parts[kind[0] if kind else "rows"].append(path)
     return Results(**{kind: read_frame(*paths) for kind, paths in parts.items()})
+
+
+def tables_of(run: str) -> list[Path]:
+    """Return the tables of a run, `results/<run>/studies/*.parquet`, in alphabetical order.
+
+    Raises:
+        ConfigError: The run has no tables; the message lists the runs that have some.
+    """
+    known = sorted({path.parents[1].name for path in RESULTS.glob("*/studies/*.parquet")})
+    require_known("run with tables", [run], known, str(RESULTS))
+    return sorted((RESULTS / run / "studies").glob("*.parquet"))
+
+
+def require_known(what: str, names: Collection[str], known: Collection[str], place: str) -> None:
+    """Raise ConfigError for a name of something, such as a study, that a place does not have."""
+    for name in names:
+        if name not in known:
+            hint = nearest(name, known, "did you mean {!r}? ")
+            has = ", ".join(known) or "none, so start a run with `make run`"
+            raise ConfigError(f"{place} has no {what} {name!r}; {hint}it has {has}")

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from runs.frames import read_frame
 from runs.result_table import CELL, FAILURES, OK, POINT, UNSUPPORTED
+from runs.results import read_frame
 
 # The number of reasons that are listed; failures.csv has all of them.
 LISTED = 10

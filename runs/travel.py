@@ -14,8 +14,8 @@ import pyarrow as pa
 from runs.aggregation import write_csv
 from runs.batches import Batch, batches_of, stamp_file, write_stamp
 from runs.cell_spec import CellSpec
-from runs.manifest import JOINED, manifest_of, read_manifest, rows_digest
 from runs.parts import write_at_once
+from runs.provenance import JOINED, manifest_of, read_manifest, rows_digest
 from runs.result_table import DamagedTable, read_file, schema_of, write_table
 from runs.store import (
     TIMING,
@@ -75,15 +75,6 @@ def _write_uncommitted_files(run: Path, studies: list[str]) -> None:
     write_at_once(run / "summary.txt", summary_of(run, tables)[0])
 
 
-def _is_stored(cell: CellSpec, run: Path) -> bool:
-    """Return whether a cell has a current result in an intact file."""
-    try:
-        read_file(cell_file(run, cell.stem))
-    except (FileNotFoundError, DamagedTable):
-        return False
-    return is_current(cell, run)
-
-
 def _restore_stamp(batch: Batch, run: Path) -> bool:
     """Write the stamp of a batch, with the time of its table, if its cells are those of the table.
 
@@ -112,19 +103,19 @@ def _restore_study(study: str, cells: list[CellSpec], run: Path) -> None:
         for cell in cells
         if cell.stem in entries
         and not entries[cell.stem].provenance.differs(cell)
-        and not _is_stored(cell, run)
+        and not is_current(cell, run)
     ]
     if not wanted:
         return
     tables = list(_marked_tables(table))
     if len(tables) < 2:
         raise DamagedTable(table, "it or its timings are missing", "restore both from git")
+    schema = schema_of(columns_of(wanted[0])).append(pa.field(TIMING, pa.bool_()))
+    # A column that one of the tables lacks is null.
+    whole = pa.concat_tables([schema.empty_table(), *tables], promote_options="default")
+    whole = whole.select(schema.names)
     for cell in wanted:
-        schema = schema_of(columns_of(cell)).append(pa.field(TIMING, pa.bool_()))
-        parts = [rows_in_table(cell, rows) for rows in tables]
-        # A column that one of the tables lacks is null.
-        whole = pa.concat_tables([schema.empty_table(), *parts], promote_options="default")
-        rows = whole.select(schema.names)
+        rows = rows_in_table(cell, whole)
         entry = entries[cell.stem]
         if rows_digest(split_timings(rows)[0]) != entry.rows:
             raise DamagedTable(table, f"the rows of {cell.stem} are not those of its manifest")

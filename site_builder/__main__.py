@@ -11,7 +11,7 @@ from pathlib import Path
 from mechanisms.cli.arguments import Parser, run
 from mechanisms.query.words import in_one_line
 from runs.result_table import DamagedTable
-from runs.stored import tables_of
+from runs.results import tables_of
 from site_builder.build import build
 from studies.base.settings import ConfigError
 

@@ -10,7 +10,7 @@ from claims.verdicts import CONTRADICTED, NOT_RUN, count_of
 from datasets.titles import dataset_title
 from mechanisms.verification.verification import REFUTED
 from paper_figures.style import CALIBRATION_TITLES, mechanism_title
-from runs.frames import read_frame
+from runs.results import read_frame
 from site_builder.leaderboards import views_of
 from studies.base.study import all_studies
 

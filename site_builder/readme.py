@@ -15,14 +15,11 @@ from pandas.api.typing import SeriesGroupBy
 from claims.markdown import markdown_table
 from mechanisms import all_mechanisms
 from mechanisms.cli.arguments import Parser
-from runs.config import describe_keys
-from runs.config_schema import config_schema
+from runs.config import config_schema, describe_keys
 from runs.data_dictionary import data_dictionary
-from runs.frames import read_frame
-from runs.manifest import ENDING
-from runs.provenance import GPU
+from runs.provenance import ENDING, GPU
 from runs.result_table import PEAK_MEMORY
-from runs.stored import REFERENCE, RESULTS
+from runs.results import REFERENCE, RESULTS, read_frame
 from site_builder.citations import archive_metadata
 from site_builder.site_data import SiteData
 

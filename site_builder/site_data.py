@@ -19,8 +19,7 @@ from mechanisms.verification.standing import Standing, standing_by
 from mechanisms.verification.verification import REFUTED
 from paper_figures.selections import size_of
 from paper_figures.suite.common_queries import answers
-from runs.manifest import ENDING, origins_in
-from runs.provenance import commit_of_tree
+from runs.provenance import ENDING, commit_of_tree, origins_in
 from runs.result_table import OK, schema_of
 from runs.results import read_results
 from site_builder.citations import Reference, references

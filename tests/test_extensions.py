@@ -18,7 +18,7 @@ from claims.judges import all_judges
 from datasets import DATASETS
 from mechanisms import all_mechanisms
 from mechanisms.query.extensions import left_out
-from runs.frames import read_frame
+from runs.results import read_frame
 from studies.base.study import all_studies
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -13,7 +13,7 @@ import yaml
 from copied_project import differing
 from left_over import at_work_in, end_left_over
 
-from runs.frames import read_frame
+from runs.results import read_frame
 
 ROOT = Path(__file__).resolve().parents[2]
 SCRIPT = Path(__file__).with_name("slurm.sh")

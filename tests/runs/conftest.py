@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from runs.aggregation import points_of, require_complete
-from runs.frames import frame_of
+from runs.results import frame_of
 from runs.runner import run_cells
 from runs.store import cell_file, read_cell
 

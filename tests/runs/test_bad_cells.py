@@ -54,20 +54,19 @@ def test_a_long_message_keeps_its_ends(middle):
 
 def test_a_log_keeps_the_beginning_and_the_end(tmp_path, capfd):
     path = tmp_path / "logs/cell.log"
-    for run in range(3):
-        with CellLog(path) as log:
-            log.add(b"begin %d\n" % run)
-            for _ in range(100):
-                log.add(b"x" * 65536)
-            log.add(b"\nend \xff")
-        assert path.stat().st_size <= MOST_BYTES
+    with CellLog(path) as log:
+        log.add(b"begin\n")
+        for _ in range(100):
+            log.add(b"x" * 65536)
+        log.add(b"\nend \xff")
     content = path.read_bytes()
-    assert content.startswith(b"begin 2\n") and content.endswith(b"\nend \xff")
+    assert len(content) <= MOST_BYTES
+    assert content.startswith(b"begin\n") and content.endswith(b"\nend \xff")
     assert b" bytes left out ...\n" in content
-    assert len(capfd.readouterr().err) <= 3 * MOST_BYTES
+    assert len(capfd.readouterr().err) <= MOST_BYTES
 
 
-def test_short_logs_are_added_to(tmp_path):
+def test_the_log_of_an_earlier_run_is_added_to(tmp_path):
     for run in range(2):
         with CellLog(tmp_path / "log") as log:
             log.add(b"run %d\n" % run)

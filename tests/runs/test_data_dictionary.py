@@ -8,8 +8,8 @@ import pytest
 
 from runs.config import read_config
 from runs.data_dictionary import data_dictionary
-from runs.frames import read_frame
 from runs.result_table import AFTER, BEFORE, METRICS_OF_EVERY_STUDY
+from runs.results import read_frame
 from studies.base.study import all_studies
 
 ROOT = Path(__file__).resolve().parents[2]

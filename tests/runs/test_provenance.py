@@ -9,8 +9,17 @@ import pytest
 from datasets.catalogue import loader
 from runs import provenance
 from runs.cells import cells_of
-from runs.manifest import Entry, origins_in, read_manifest, write_manifest
-from runs.provenance import UNKNOWN, Provenance, commit_of_tree, data_of, provenance_now
+from runs.provenance import (
+    UNKNOWN,
+    Entry,
+    Provenance,
+    commit_of_tree,
+    data_of,
+    origins_in,
+    provenance_now,
+    read_manifest,
+    write_manifest,
+)
 from runs.result_table import DamagedTable
 from runs.sources import syntax_digest_of
 

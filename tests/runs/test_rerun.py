@@ -13,7 +13,7 @@ from one_cell import made_up
 from runs.__main__ import main
 from runs.cells import cells_of
 from runs.config import read_config
-from runs.manifest import Entry, manifest_of, write_manifest
+from runs.provenance import Entry, manifest_of, write_manifest
 from runs.rerun import cells_with_values, compare, sample_of, stored_rows
 from runs.result_table import BASE, read_file, to_table, write_table
 from runs.store import provenance_in, read_cell, rows_in_table

@@ -12,7 +12,7 @@ from datasets import DataError
 from runs.__main__ import main
 from runs.cells import cells_of
 from runs.config import read_config
-from runs.frames import frame_of
+from runs.results import frame_of
 from runs.store import read_cell
 from studies.base.study import all_studies
 
@@ -38,7 +38,9 @@ def test_a_cell_from_the_command_line_and_again(tmp_path):
         check=False,
     )
     assert ended.returncode == 0, ended.stderr
-    assert re.search(r"^12x12 +0.5 +expected_loss +\d+ +pickups² +-$", ended.stdout, re.M)
+    assert re.search(
+        r"^ *12x12 +0.5 +expected_loss +\d+(e\+\d+)? +0 +pickups²$", ended.stdout, re.M
+    )
     stem = "results/tiny/cells/count_query/city/mvg-sqrt--exact"
     one = tmp_path / f"{stem}.parquet"
     assert f"rows, seconds and memory in {stem}.parquet" in ended.stdout

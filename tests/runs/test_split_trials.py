@@ -5,8 +5,8 @@ import pytest
 from finished_run import finish
 
 from runs.cells import cells_of
-from runs.frames import read_frame
 from runs.result_table import TIMEOUT
+from runs.results import read_frame
 from studies.base.settings import ConfigError
 
 

@@ -7,10 +7,10 @@ import pyarrow as pa
 import pytest
 from finished_run import finish, join, measure
 
-from runs.adopt import adopt, adoptions
 from runs.batches import batches_of, stamp_file
 from runs.cells import cells_of
-from runs.manifest import manifest_of, read_manifest
+from runs.provenance import manifest_of, read_manifest
+from runs.rerun import adopt, adoptions
 from runs.result_table import DamagedTable, read_file, write_table
 from runs.store import cell_file, cells_to_run, read_cell
 from runs.travel import restore
@@ -145,7 +145,7 @@ def other_code(monkeypatch):
                 for cell in cells_of(config)
             ]
 
-        for module in ("adopt", "batches"):
+        for module in ("rerun", "batches"):
             monkeypatch.setattr(f"runs.{module}.cells_of", cells_now)
 
     return change

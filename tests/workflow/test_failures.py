@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 import yaml
 
-from runs.frames import read_frame
+from runs.results import read_frame
 
 ROOT = Path(__file__).resolve().parents[2]
 

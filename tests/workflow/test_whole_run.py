@@ -21,7 +21,7 @@ from site_links import broken_links, parsed
 
 from mechanisms import all_mechanisms
 from paper_figures.drawings import words_of
-from runs.frames import read_frame
+from runs.results import read_frame
 from runs.store import read_cell
 from studies.base.study import all_studies
 

@@ -11,7 +11,7 @@ from datasets import DataError
 from runs.batches import batches_of, cells_in_words, write_plan
 from runs.cells import results_folder
 from runs.job import PLANNER
-from runs.manifest import ENDING, JOINED
+from runs.provenance import ENDING, JOINED
 from runs.start import write_end
 from runs.summary import summary_of
 from studies.base.settings import nearest

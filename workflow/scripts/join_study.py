@@ -5,7 +5,7 @@ from pathlib import Path
 from runs.aggregation import join_study
 from runs.batches import read_plan
 from runs.job import job
-from runs.manifest import JOINED
+from runs.provenance import JOINED
 from runs.result_table import TableError
 
 with job(snakemake.log[0]):
