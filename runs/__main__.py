@@ -41,13 +41,12 @@ from runs.cell_spec import CellSpec
 from runs.cells import cells_of, results_folder
 from runs.config import read_config
 from runs.provenance import commit_of_tree
-from runs.redo import redo
 from runs.result_table import CELL, OK, STATUSES, DamagedTable
 from runs.results import REFERENCE, RESULTS, frame_of, require_known, tables_of
 from runs.runner import CellError, run_cells
 from runs.start import start
 from runs.store import cell_file, provenance_in, read_cell
-from runs.travel import restore
+from runs.travel import redo, restore
 from studies.base.settings import ConfigError
 from studies.base.study import Study, all_studies
 
@@ -220,7 +219,7 @@ def _cell_table(rows: pd.DataFrame, study: Study) -> str:
     measured = rows[(rows["status"] == OK) & ~rows["metric"].isin(study.maps)]
     groups = measured.groupby(["shape", "epsilon", "metric", *own], sort=False, dropna=False)
     means = groups.agg(mean=("value", "mean"), trials=("trial", "nunique")).reset_index()
-    means["unit"] = means["metric"].map(lambda metric: study.metric(metric).unit)
+    means["unit"] = [study.metric(metric).unit or None for metric in means["metric"]]
     shown = means.dropna(axis="columns", how="all").astype(object).fillna("-")
     table = shown.to_string(index=False, float_format="{:.5g}".format)
     metrics = measured["metric"].unique()
@@ -235,7 +234,7 @@ def _cell_table(rows: pd.DataFrame, study: Study) -> str:
 
 def _redo(options) -> int:
     wanted = {name: getattr(options, name) for name in ("study", "dataset", "mechanism", "status")}
-    stems = redo(RESULTS / options.name, wanted, other_packages=options.other_packages)
+    stems = redo(RESULTS / options.name, wanted)
     print("\n".join(stems))
     print(
         f"{len(stems)} cell{'s' * (len(stems) != 1)} of {options.name} will be measured again by "
@@ -341,11 +340,6 @@ def _parser() -> reading.Parser:
         ("--mechanism", "cells of these mechanisms or variants"),
     ):
         again.add_argument(option, nargs="+", default=(), help=what)
-    again.add_argument(
-        "--other-packages",
-        action="store_true",
-        help="cells that were measured with other versions of the packages",
-    )
     return parser
 
 

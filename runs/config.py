@@ -219,7 +219,9 @@ def _variants(variants: dict[str, VariantSettings]) -> dict[str, type[Mechanism]
     return found
 
 
-_SIGNS = {"minimum": ">=", "exclusiveMinimum": ">", "exclusiveMaximum": "<", "maximum": "<="}
+# Pydantic keeps its own name for the limit of a type, which the limit of a field narrows.
+_SIGNS = {"ge": ">=", "minimum": ">=", "gt": ">", "exclusiveMinimum": ">"}
+_SIGNS |= {"lt": "<", "exclusiveMaximum": "<", "le": "<=", "maximum": "<="}
 
 
 def describe_keys() -> str:
@@ -237,7 +239,7 @@ def describe_keys() -> str:
 
 def _rows(prefix: str, model: type[Section], skipped) -> list[str]:
     defaults, rows = defaults_of(model), []
-    schemas = _rename_limits(model.model_json_schema()["properties"])
+    schemas = model.model_json_schema()["properties"]
     for key, field in model.model_fields.items():
         if key not in skipped:
             shown = f"`{yaml_text(defaults[key])}`" if key in defaults else "required"

@@ -8,7 +8,6 @@ import shutil
 from collections.abc import Iterable
 from pathlib import Path
 
-from runs.cell_log import CellLog
 from runs.cell_spec import CellSpec
 from runs.parts import (
     LostPart,
@@ -22,7 +21,7 @@ from runs.parts import (
 from runs.provenance import data_of, provenance_now
 from runs.result_table import ERROR, TIMEOUT
 from runs.store import cell_file, cells_to_run, write_cell
-from runs.warm_process import Allowance, Ended, WarmProcess
+from runs.warm_process import Allowance, CellLog, Ended, WarmProcess
 
 
 class CellError(Exception):

@@ -1,22 +1,25 @@
-"""Copy cells from the tables of a finished run into its store.
+"""Copy cells from the tables of a finished run into its store, or remove cells from the store.
 
 A cell is copied if its provenance says that it is current, and it is written as one file. An
 interrupted command therefore leaves whole cells, and can simply be run again.
 """
 
 import os
+import re
 import time
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 
 import pyarrow as pa
 
+from mechanisms.base.mechanism import CALIBRATIONS
 from runs.aggregation import write_csv
 from runs.batches import Batch, batches_of, stamp_file, write_stamp
 from runs.cell_spec import CellSpec
 from runs.parts import write_at_once
 from runs.provenance import JOINED, manifest_of, read_manifest, rows_digest
-from runs.result_table import DamagedTable, read_file, schema_of, write_table
+from runs.result_table import CELL, DamagedTable, read_file, schema_of, write_table
+from runs.results import require_known, summary_of
 from runs.store import (
     TIMING,
     cell_file,
@@ -27,7 +30,9 @@ from runs.store import (
     rows_in_table,
     split_timings,
 )
-from runs.summary import summary_of
+
+# A cell's file name ends in its calibration, then its trial and epsilon if those are split.
+_AFTER_MECHANISM = re.compile(rf"--({'|'.join(CALIBRATIONS)})(--\d+)?(--epsilon-[\d.e+-]+)?$")
 
 
 def restore(config: dict, run: Path) -> tuple[int, int]:
@@ -133,3 +138,47 @@ def _marked_tables(table: Path) -> Iterator[pa.Table]:
         if path.exists():
             rows = read_file(path)
             yield rows.append_column(TIMING, pa.array([timing] * len(rows), pa.bool_()))
+
+
+def redo(run: Path, wanted: Mapping[str, Collection[str]]) -> list[str]:
+    """Remove the results of cells with the stamps and tables of their studies; return their stems.
+
+    The stamps and tables have to go, as otherwise the next run would find nothing to do. Figures
+    drawn from them stay until then. Cells with damaged files are always removed.
+
+    Args:
+        run: The folder of the run.
+        wanted: The values of study, dataset, mechanism and status that a cell must have in one of
+            its rows; a column without values allows all.
+
+    Raises:
+        ConfigError: There is no such run, or it has no cell with a name that is wanted.
+    """
+    known = sorted(path.parent.name for path in run.parent.glob("*/cells"))
+    require_known("run with cells", [run.name], known, str(run.parent))
+    folder = run / "cells"
+    cells = sorted(folder.glob("*/*/*.parquet"))
+    # The names come from the paths, so that damaged files have them too.
+    for what, names in (
+        ("study", {path.parts[-3] for path in cells}),
+        ("dataset", {path.parts[-2] for path in cells}),
+        ("mechanism", {_AFTER_MECHANISM.sub("", path.stem) for path in cells}),
+    ):
+        require_known(what, wanted.get(what, ()), sorted(names), str(run))
+    found = [path for path in cells if _matches(path, wanted)]
+    for path in found:
+        path.unlink()
+    for study in {path.parts[-3] for path in found}:
+        for made in (*run.glob(f"batches/{study}/*"), *run.glob(f"studies/{study}.*")):
+            made.unlink()
+    return [str(path.relative_to(folder).with_suffix("")) for path in found]
+
+
+def _matches(rows: Path, wanted: Mapping[str, Collection[str]]) -> bool:
+    try:
+        table = read_file(rows).select([*CELL, "status"]).to_pylist()
+    except DamagedTable:
+        return True
+    return any(
+        all(not names or row[column] in names for column, names in wanted.items()) for row in table
+    )

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from one_cell import ended
 
-from runs.cell_log import MOST_BYTES, CellLog
 from runs.descendants import adopt_orphans, descendants, end_descendants
 from runs.parts import MOST_CHARACTERS, _select_trial, clean
+from runs.warm_process import MOST_BYTES, CellLog
 
 
 @pytest.mark.parametrize("trial", [None, 0, 2])
@@ -76,7 +76,7 @@ def test_the_log_of_an_earlier_run_is_added_to(tmp_path):
 COPIES = """
 import sys
 from pathlib import Path
-from runs.cell_log import CellLog
+from runs.warm_process import CellLog
 with CellLog(Path(sys.argv[1])) as log:
     log.add(b"at work")
 """

@@ -3,9 +3,9 @@
 import pytest
 
 from runs.__main__ import main
-from runs.redo import redo
 from runs.result_table import to_table, write_table
-from runs.summary import summary_of
+from runs.results import summary_of
+from runs.travel import redo
 
 CELLS = {
     "counts/city/good--published": ["ok", "ok"],

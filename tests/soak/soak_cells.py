@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 from bad_cells import ALL
 
-from runs.cell_log import MOST_BYTES
 from runs.cells import cells_of
 from runs.descendants import descendants
 from runs.parts import MOST_CHARACTERS
 from runs.runner import run_cells
 from runs.store import cell_file, read_cell
+from runs.warm_process import MOST_BYTES
 
 LIMITS = {"seconds": 6, "memory_gib": 0.6}
 

@@ -13,7 +13,7 @@ from runs.cells import results_folder
 from runs.job import PLANNER
 from runs.provenance import ENDING, JOINED
 from runs.start import write_end
-from runs.summary import summary_of
+from runs.results import summary_of
 from studies.base.settings import nearest
 from runs.config import check_config
 from runs.sources import digest_of

@@ -4,7 +4,7 @@ import sys
 from pathlib import Path
 
 from runs.job import job
-from runs.summary import summary_of
+from runs.results import summary_of
 
 with job(snakemake.log[0]):
     out = Path(snakemake.output[0])
