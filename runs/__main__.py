@@ -234,7 +234,7 @@ def _cell_table(rows: pd.DataFrame, study: Study) -> str:
 
 def _redo(options) -> int:
     wanted = {name: getattr(options, name) for name in ("study", "dataset", "mechanism", "status")}
-    stems = redo(RESULTS / options.name, wanted)
+    stems = redo(RESULTS / options.name, wanted, other_packages=options.other_packages)
     print("\n".join(stems))
     print(
         f"{len(stems)} cell{'s' * (len(stems) != 1)} of {options.name} will be measured again by "
@@ -340,6 +340,11 @@ def _parser() -> reading.Parser:
         ("--mechanism", "cells of these mechanisms or variants"),
     ):
         again.add_argument(option, nargs="+", default=(), help=what)
+    again.add_argument(
+        "--other-packages",
+        action="store_true",
+        help="cells that were measured with other versions of the packages",
+    )
     return parser
 
 

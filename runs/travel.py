@@ -140,7 +140,9 @@ def _marked_tables(table: Path) -> Iterator[pa.Table]:
             yield rows.append_column(TIMING, pa.array([timing] * len(rows), pa.bool_()))
 
 
-def redo(run: Path, wanted: Mapping[str, Collection[str]]) -> list[str]:
+def redo(
+    run: Path, wanted: Mapping[str, Collection[str]], *, other_packages: bool = False
+) -> list[str]:
     """Remove the results of cells with the stamps and tables of their studies; return their stems.
 
     The stamps and tables have to go, as otherwise the next run would find nothing to do. Figures
@@ -150,6 +152,7 @@ def redo(run: Path, wanted: Mapping[str, Collection[str]]) -> list[str]:
         run: The folder of the run.
         wanted: The values of study, dataset, mechanism and status that a cell must have in one of
             its rows; a column without values allows all.
+        other_packages: Only cells that were measured with other versions of the packages.
 
     Raises:
         ConfigError: There is no such run, or it has no cell with a name that is wanted.
@@ -165,7 +168,7 @@ def redo(run: Path, wanted: Mapping[str, Collection[str]]) -> list[str]:
         ("mechanism", {_AFTER_MECHANISM.sub("", path.stem) for path in cells}),
     ):
         require_known(what, wanted.get(what, ()), sorted(names), str(run))
-    found = [path for path in cells if _matches(path, wanted)]
+    found = [path for path in cells if _matches(path, wanted, other_packages)]
     for path in found:
         path.unlink()
     for study in {path.parts[-3] for path in found}:
@@ -174,11 +177,13 @@ def redo(run: Path, wanted: Mapping[str, Collection[str]]) -> list[str]:
     return [str(path.relative_to(folder).with_suffix("")) for path in found]
 
 
-def _matches(rows: Path, wanted: Mapping[str, Collection[str]]) -> bool:
+def _matches(rows: Path, wanted: Mapping[str, Collection[str]], other_packages: bool) -> bool:
     try:
         table = read_file(rows).select([*CELL, "status"]).to_pylist()
     except DamagedTable:
         return True
+    if other_packages and not ((found := provenance_in(rows)) and found.other_packages()):
+        return False
     return any(
         all(not names or row[column] in names for column, names in wanted.items()) for row in table
     )
