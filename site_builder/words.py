@@ -81,7 +81,7 @@ def prose(text: object, claims: Sequence[str] = (), root: str = "") -> Markup:
     """
     # Every second piece is between backticks.
     pieces = enumerate(str(text).split("`"))
-    shown = "".join(f"<code>{escape(p)}</code>" if i % 2 else _plain(p) for i, p in pieces)
+    shown = "".join(f"<code>{escape(p)}</code>" if i % 2 else _typeset(p) for i, p in pieces)
     if claims:
         link = rf'<a href="{escape(root)}claims/\1.html">\1</a>'
         shown = re.sub(rf"(?<![\w-])({_any_of(tuple(claims))})(?![\w-])", link, shown)
@@ -109,28 +109,22 @@ def short_authors(authors: str) -> str:
     return " and ".join(families) if len(families) < 3 else f"{families[0]} et al."
 
 
-def _plain(text: str) -> str:
-    return typeset(str(powers(escape(with_minus(text)))))
-
-
 @functools.cache
 def _any_of(names: tuple[str, ...]) -> str:
     """Return a regular expression; the longest name comes first, as one may begin with another."""
     return "|".join(map(re.escape, sorted(names, key=len, reverse=True)))
 
 
-def typeset(text: str) -> str:
-    """Set Greek letters, signs, powers and indices of escaped text as HTML."""
-    shown = _LETTER.sub(lambda found: html.unescape(f"&{found[1]};"), text)
+def _typeset(text: str) -> str:
+    """Escape a text, and set its minus signs, Greek letters, powers and indices as HTML."""
+    escaped = str(powers(escape(with_minus(text))))
+    shown = _LETTER.sub(lambda found: html.unescape(f"&{found[1]};"), escaped)
     for written, sign in _SIGNS.items():
         shown = shown.replace(written, sign)
     # The second pass is for powers within the brackets of another power.
-    shown = _set_powers(_set_powers(shown))
+    for _ in range(2):
+        shown = _UP.sub(lambda found: f"<sup>{found[1] or found[2]}</sup>", shown)
     return _DOWN.sub(lambda found: f"{found[1]}<sub>{found[2] or found[3]}</sub>", shown)
-
-
-def _set_powers(text: str) -> str:
-    return _UP.sub(lambda found: f"<sup>{found[1] or found[2]}</sup>", text)
 
 
 def sentences(text: str) -> list[str]:
