@@ -198,7 +198,7 @@ def ranked(rows: pd.DataFrame) -> pd.DataFrame:
 
     parts = []
     for _, part in rows.groupby(["epsilon", "delta"], sort=False):
-        part = part.assign(rank=_ranks(part))
+        part = part.assign(rank=part.index.map(_ranks(part)))
         part = part.assign(refuted=refuted(part) & part["rank"].notna())
         best = part.loc[part["rank"].notna(), "rmse"].min()
         parts.append(part.assign(times_best=part["rmse"] / best))
@@ -216,10 +216,8 @@ def refuted(rows: pd.DataFrame) -> pd.Series:
     return rows["mechanism"].isin(rows["mechanism"][published])
 
 
-def _ranks(rows: pd.DataFrame) -> pd.Series:
-    """The rank of every row of one budget, None where it does not count."""
-    import pandas as pd
-
+def _ranks(rows: pd.DataFrame) -> dict[int, int]:
+    """The ranks of the rows of one budget that count, by their labels in the index."""
     counted = rows[
         (rows["status"] == SERVED)
         & rows["verdict"].isin([HOLDS, LOOSE])
@@ -231,7 +229,7 @@ def _ranks(rows: pd.DataFrame) -> pd.Series:
         .drop_duplicates("mechanism")
         .sort_values("rmse", kind="stable")
     )
-    ranks = pd.Series(None, index=rows.index, dtype="Int64")
+    ranks = {}
     first, rank = None, 0
     for place, row in enumerate(counted.itertuples(), 1):
         if first is None or not _ties(first, row):
@@ -258,12 +256,11 @@ def conclusion(frame: pd.DataFrame, per: str = "element") -> list[str]:
 
 
 def _conclusion(part: pd.DataFrame, budget: str, per: str) -> str:
-    counted = part[part["rank"].notna()]
-    if counted.empty:
+    first = leaders(part)
+    if first.empty:
         return (
             f"At {budget} no mechanism supports this query with proven privacy and a known error."
         )
-    first = leaders(part)
     best, how, close = first.iloc[0], "as published", ""
     told = best
     if best.calibration == "exact" and best.ready:
@@ -287,7 +284,7 @@ def _conclusion(part: pd.DataFrame, budget: str, per: str) -> str:
         who = _listed(ties)
         within = "as far as samples tell" if first["rmse_error"].any() else f"within {TIE:.1%}"
         text += f" {who} {'ties' if len(ties) == 1 else 'tie'} with it ({within})."
-    behind = counted[counted["rank"] > 1]
+    behind = part[part["rank"] > 1]
     if len(behind):
         following = next(leaders(part, behind["rank"].min()).itertuples())
         text += (
