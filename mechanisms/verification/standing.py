@@ -51,8 +51,8 @@ class Standing:
 def standing_by(verdicts: Iterable[str]) -> Standing:
     """The standing by the verdicts at all settings, of which there is at least one."""
     counted = Counter(verdicts)
-    found = [verdict for verdict in NOT_TRUE if verdict in counted]
-    verdict = found[0] if found else counted.most_common(1)[0][0]
+    most_frequent = counted.most_common(1)[0][0]
+    verdict = next((each for each in NOT_TRUE if each in counted), most_frequent)
     return Standing(verdict, counted[verdict], counted.total())
 
 
