@@ -22,14 +22,13 @@ from mechanisms.cli.query_arguments import (
 )
 from mechanisms.query.extras import needed
 from mechanisms.query.named_code import error_line, went_through
-from mechanisms.query.query import Query, Unsupported
+from mechanisms.query.query import Unsupported
 from mechanisms.query.words import aligned, in_one_line
 from mechanisms.verification.explanation import explain
 from mechanisms.verification.standing import standing
 from mechanisms.verification.verification import INCONSISTENT, Verification, verify
 
 UNSUPPORTED = 3
-_SEED, _SAMPLES = whole_number(0, 2**64 - 1), whole_number(0, 10**9)
 EXIT_STATUSES = (
     "Exit status: 0, there is an answer (of verify: a verdict on the claim, true or false); 1, the "
     "mechanism contradicts itself and verify gives no verdict on its claim; 2, bad input or "
@@ -73,13 +72,18 @@ def _describe(options) -> dict:
 
 def _calibrate(options) -> dict:
     mechanism = mechanism_of(options, judged=True)
+    sensitivities = {
+        name: value
+        for name, value in vars(mechanism.query).items()
+        if name.endswith("_sensitivity") and value is not None
+    }
     answer = {
         "mechanism": mechanism.key,
         "calibration": mechanism.calibration,
         "epsilon": mechanism.budget.epsilon,
         "delta": mechanism.budget.delta,
         "shape": list(mechanism.query.shape),
-        **_sensitivities(mechanism.query),
+        **sensitivities,
         "adjacency": mechanism.query.adjacency,
     }
     if not isinstance(mechanism, AdditiveMechanism):
@@ -94,12 +98,6 @@ def _calibrate(options) -> dict:
         "central_kurtosis": loss.central_kurtosis,
         "central_skewness": loss.central_skewness,
     }
-
-
-def _sensitivities(query: Query) -> dict[str, float]:
-    """Those that are known."""
-    stated = {name: value for name, value in vars(query).items() if name.endswith("_sensitivity")}
-    return {name: value for name, value in stated.items() if value is not None}
 
 
 def _verify(options) -> dict | Verification:
@@ -216,9 +214,17 @@ def _parser(called: str) -> argparse.ArgumentParser:
     )
     add_query_arguments(verifying)
     verifying.add_argument(
-        "--samples", type=_SAMPLES, default=0, help="draws of a sampled audit (default: no audit)"
+        "--samples",
+        type=whole_number(0, 10**9),
+        default=0,
+        help="draws of a sampled audit (default: no audit)",
     )
-    verifying.add_argument("--seed", type=_SEED, default=0, help="seed of the audit (default: 0)")
+    verifying.add_argument(
+        "--seed",
+        type=whole_number(0, 2**64 - 1),
+        default=0,
+        help="seed of the audit (default: 0)",
+    )
     verifying.add_argument(
         "--confidence",
         type=share,

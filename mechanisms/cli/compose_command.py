@@ -45,15 +45,25 @@ def add_compose_command(commands, common: argparse.ArgumentParser) -> None:
 def _run(options: argparse.Namespace) -> dict:
     mechanism = mechanism_of(options, judged=True)
     total = _total(mechanism, options.steps, options.rate)
-    answer = {"mechanism": mechanism.key, "steps": options.steps, "rate": options.rate}
-    answer["adjacency"] = mechanism.query.adjacency
+    answer = {
+        "mechanism": mechanism.key,
+        "steps": options.steps,
+        "rate": options.rate,
+        "adjacency": mechanism.query.adjacency,
+    }
     if options.at_epsilon is None:
         found = total.epsilon(options.at_delta)
-        epsilon = {"epsilon": found.upper, "epsilon_lower": found.lower}
-        return answer | {"delta": options.at_delta} | epsilon
+        return answer | {
+            "delta": options.at_delta,
+            "epsilon": found.upper,
+            "epsilon_lower": found.lower,
+        }
     found = total.delta(options.at_epsilon)
-    delta = {"delta": found.upper, "delta_lower": found.lower}
-    return answer | {"epsilon": options.at_epsilon} | delta
+    return answer | {
+        "epsilon": options.at_epsilon,
+        "delta": found.upper,
+        "delta_lower": found.lower,
+    }
 
 
 def _total(mechanism: Mechanism, steps: int, rate: float | None) -> PrivacyProfile:

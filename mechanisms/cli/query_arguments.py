@@ -18,12 +18,11 @@ LARGEST_SIZE = 2 * 10**8
 BESIDE_SHAPE = tuple(each.name for each in dataclasses.fields(Query) if each.name != "shape")
 _FIELDS = re.compile(rf"\b({'|'.join(name for name in BESIDE_SHAPE if '_' in name)})\b")
 _KINDS = re.compile(rf"\b(structure|adjacency) ('?)({'|'.join(STRUCTURES + ADJACENCIES)})\b\2")
-_SIZES = r"0*[1-9]\d*(x0*[1-9]\d*)*"
 _PURE = {"pure": "pure privacy", "local": "pure local privacy"}
 
 
 def _shape(text: str) -> tuple[int, ...]:
-    if not re.fullmatch(_SIZES, text.lower()):
+    if not re.fullmatch(r"0*[1-9]\d*(x0*[1-9]\d*)*", text.lower()):
         raise argparse.ArgumentTypeError(
             f"must be positive sizes such as 89x89 or 1000, got {text!r}"
         )
@@ -88,11 +87,6 @@ def add_query_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _any_of(names: tuple[str, ...]) -> str:
-    # No `choices`: the query refuses others, and says what to do.
-    return f"{{{','.join(names)}}}"
-
-
 def add_shape_and_sensitivities(parser: argparse.ArgumentParser, required: bool = True) -> None:
     """Options that describe a query, see `query_of`; `required` if a shape must be given."""
     parser.add_argument("--shape", type=_shape, required=required, help="axes, such as 89x89")
@@ -107,13 +101,16 @@ def add_shape_and_sensitivities(parser: argparse.ArgumentParser, required: bool 
     parser.add_argument(
         "--frobenius-bound", type=number, help="largest Frobenius norm of the answer"
     )
+    # No `choices`: the query refuses other words, and says what to do.
     parser.add_argument(
         "--adjacency",
-        metavar=_any_of(ADJACENCIES),
+        metavar=f"{{{','.join(ADJACENCIES)}}}",
         help="what neighbouring data sets are (default: add-remove)",
     )
     parser.add_argument(
-        "--structure", metavar=_any_of(STRUCTURES), help="how records form the answer"
+        "--structure",
+        metavar=f"{{{','.join(STRUCTURES)}}}",
+        help="how records form the answer",
     )
     parser.add_argument(
         "--record-bound",
