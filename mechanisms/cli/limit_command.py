@@ -9,8 +9,8 @@ from mechanisms.cli.query_arguments import (
     add_shape_and_sensitivities,
     query_of,
 )
-from mechanisms.comparison.advisor import TIE
-from mechanisms.comparison.best_known import best_known
+from mechanisms.comparison.advisor import SIMPLEST, TIE
+from mechanisms.comparison.best_known import exact_errors
 from mechanisms.limit.certificate import limit_certificate
 from mechanisms.limit.limit import limit
 from mechanisms.query.query import Budget, Query
@@ -69,7 +69,10 @@ def answer(query: Query, budget: Budget, *, fast: bool = False) -> dict:
     value is None where it is unknown. Errors are root mean square errors of an element.
     """
     lowest = limit(query, budget, fast=fast)
-    best, simplest = best_known(query, budget) or (None, None)
+    errors = exact_errors(query, budget)
+    best = min(errors, key=errors.get, default=None)
+    tied = [key for key in SIMPLEST if key in errors and errors[key] <= errors[best] * (1 + TIE)]
+    simplest = tied[0] if tied else best
     known = lowest.rmse is not None and best is not None
     return {
         "shape": list(query.shape),
@@ -81,11 +84,11 @@ def answer(query: Query, budget: Budget, *, fast: bool = False) -> dict:
         "delta": budget.delta,
         "limit_rmse": lowest.rmse,
         "how": lowest.how,
-        "best": best.mechanism if best else None,
-        "best_rmse": best.rmse if best else None,
-        "of_limit": best.rmse / lowest.rmse if known else None,
-        "simplest": simplest.mechanism if simplest else None,
-        "simplest_rmse": simplest.rmse if simplest else None,
+        "best": best,
+        "best_rmse": errors.get(best),
+        "of_limit": errors[best] / lowest.rmse if known else None,
+        "simplest": simplest,
+        "simplest_rmse": errors.get(simplest),
     }
 
 
