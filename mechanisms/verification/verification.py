@@ -103,26 +103,21 @@ class Verification:
     def to_dict(self) -> dict:
         """The verification as a dictionary of plain values, for JSON."""
         bounds = {
-            name: {"lower": bound.lower, "upper": bound.upper}
-            for name, bound in (
-                ("true_delta_at_epsilon", self.true_delta),
-                ("true_epsilon_at_delta", self.true_epsilon),
-                ("advantage", self.advantage),
-                ("true_positive_rate_at_1_percent", self.true_positive_rate),
-            )
-            if bound is not None
+            "true_delta_at_epsilon": self.true_delta,
+            "true_epsilon_at_delta": self.true_epsilon,
+            "advantage": self.advantage,
+            "true_positive_rate_at_1_percent": self.true_positive_rate,
         }
         return {
             "mechanism": self.mechanism,
             "calibration": self.calibration,
             "claimed": {"epsilon": self.claimed_epsilon, "delta": self.claimed_delta},
-            "true_delta_at_epsilon": self.true_delta.value if self.true_delta else None,
-            "true_epsilon_at_delta": self.true_epsilon.value if self.true_epsilon else None,
-            "advantage": self.advantage.value if self.advantage else None,
-            "true_positive_rate_at_1_percent": (
-                self.true_positive_rate.value if self.true_positive_rate else None
-            ),
-            "bounds": bounds,
+            **{name: None if found is None else found.value for name, found in bounds.items()},
+            "bounds": {
+                name: {"lower": found.lower, "upper": found.upper}
+                for name, found in bounds.items()
+                if found is not None
+            },
             "noise_scale": self.noise_scale,
             "noise_parameter": self.noise_parameter,
             "expected_loss": self.expected_loss,
@@ -191,10 +186,9 @@ def verify(
         )
     true_delta, true_epsilon = profile.delta(epsilon), profile.epsilon(delta)
     slack = profile.slack
-    exact = not slack
     # The samples of an upper bound may belong to no two data sets.
     audit = None
-    if samples and exact:
+    if samples and not slack:
         audit = audit_losses(
             profile.sample_losses,
             epsilon,
@@ -203,8 +197,8 @@ def verify(
             confidence=confidence,
         )
         contradiction = _contradiction_of_losses(audit, true_delta)
-    known = exact or (delta == 0 and profile.attains_largest_loss)
-    wasted = _wasted_variance(mechanism, delta, true_delta) if known else None
+    known = not slack or (delta == 0 and profile.attains_largest_loss)
+    wasted = _wasted_variance(profile, epsilon, delta, true_delta) if known and parameters else None
     return stated(
         true_delta=true_delta,
         true_epsilon=true_epsilon,
@@ -238,16 +232,15 @@ def _contradiction_of_losses(audit: AuditResult, true_delta: Bounds) -> str | No
     )
 
 
-def _wasted_variance(mechanism: Mechanism, delta: float, true_delta: Bounds) -> float | None:
-    if not mechanism.parameters():
-        return None
-    profile = mechanism.profile()
+def _wasted_variance(
+    profile: PrivacyProfile, epsilon: float, delta: float, true_delta: Bounds
+) -> float | None:
     reached = getattr(true_delta, profile.calibrated_curve)
     # Met within rounding: the search would end where it began.
     if delta > 0 and abs(reached - delta) <= TOLERANCE * delta:
         return 1.0
     try:
-        factor = profile.scale_factor(mechanism.budget.epsilon, delta)
+        factor = profile.scale_factor(epsilon, delta)
     except ValueError:
         return None
     return 1 / factor**2
