@@ -153,21 +153,22 @@ def _show(found: dict) -> str:
     verdict = f"undecided: these samples do not contradict {claim}"
     if found["verdict"] == REFUTED:
         verdict = f"refuted: {claim} is false"
-    lines = [
-        f"{found['release']}, {found['samples']:,} outputs for each value, "
-        f"{found['confidence']:.1%} confidence",
-        f"  verdict      {verdict}",
-        f"  true delta   {_bound(found['delta_lower'], delta)} at epsilon {epsilon:g}",
-        f"  true epsilon {_bound(found['epsilon_lower'], epsilon)} at delta {delta:g}",
-        f"  event        {found['counted']['event']}",
-        f"  counted      {found['counted']['trials']:,} outputs for each value; the others chose "
+    facts = {
+        "verdict": verdict,
+        "query": found["query"],
+        "pair": found["pair"],
+        "true delta": f"{_bound(found['delta_lower'], delta)} at epsilon {epsilon:g}",
+        "true epsilon": f"{_bound(found['epsilon_lower'], epsilon)} at delta {delta:g}",
+        "event": found["counted"]["event"],
+        "counted": f"{found['counted']['trials']:,} outputs for each value; the others chose "
         "the event",
-    ]
-    if found["pair"] is not None:
-        lines.insert(2, f"  pair         {found['pair']}")
-    if found["query"] is not None:
-        lines.insert(2, f"  query        {found['query']}")
-    return "\n".join(lines)
+    }
+    lines = [f"  {name:<12} {fact}" for name, fact in facts.items() if fact is not None]
+    head = (
+        f"{found['release']}, {found['samples']:,} outputs for each value, "
+        f"{found['confidence']:.1%} confidence"
+    )
+    return "\n".join([head, *lines])
 
 
 def _bound(bound: float, claimed: float) -> str:
