@@ -5,16 +5,23 @@ import sys
 from pathlib import Path
 
 from datasets import DATASETS, DataError, fetch
+from datasets.catalogue import require_known
 from datasets.fetching.checksums import present_form
 from mechanisms.cli.arguments import Parser, add_command, run
 from mechanisms.query.words import in_one_line
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run the command line; the exit status is 0, or 1 after a DataError for one of the names."""
+    """Run the command line; the exit status is 0, 1 after a DataError or 2 for an unknown name."""
     options = _parser().parse_args(arguments)
     if options.command == "list":
         return _list(options.folder)
+    try:
+        for name in options.names:
+            require_known(name)
+    except DataError as error:
+        print(in_one_line(error), file=sys.stderr)
+        return 2
     failed = False
     for name in options.names:
         try:

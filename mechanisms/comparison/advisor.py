@@ -69,8 +69,8 @@ def compare(
         query: Shape and sensitivities; the more are stated, the more mechanisms support it.
         budget: One budget, or several for curves.
         workload: The linear queries that are asked of the answer: a name of
-            `strategies.workload.NAMED`, a list with one name for each axis, a (q, M) array, or a
-            Workload. The identity asks for every element.
+            `strategies.workload_options.NAMES`, a list with one name for each axis, a (q, M)
+            array, or a Workload. The identity asks for every element.
         calibrations: "published", "exact" or both.
         mechanisms: Keys, or module:Class of mechanisms from elsewhere; None for all of the package,
             but for matrix-mechanism-cvxpy with a workload, which takes tens of seconds to find what

@@ -78,7 +78,8 @@ def optimal_strategy(gram: np.ndarray) -> Strategy:
 
     Args:
         gram: (n, n), symmetric positive semidefinite, not zero, n <= 2048. Cells that no query
-            asks for (zero on the diagonal) are measured by themselves. The caller checks n.
+            asks for (zero on the diagonal) are measured by themselves. The caller checks n, see
+            `require_size`.
 
     Returns:
         A strategy with a gap of at most 1e-8, or 1e-5 (mostly 2e-6) where V is singular: there the
@@ -96,7 +97,7 @@ def sdp_strategy(gram: np.ndarray) -> Strategy:
 
     An oracle for `optimal_strategy`, with which it shares only the certificate.
 
-    Args, raises: As `optimal_strategy`, with n <= 64.
+    Args, raises: As `optimal_strategy`, with n <= 64, see `require_sdp_size`.
 
     Returns:
         A strategy with a gap of at most 1e-6, or 2e-6 where V is singular.
@@ -179,6 +180,26 @@ def _convex_program(gram: np.ndarray) -> Strategy:
     return strategy
 
 
+def require_size(size: int) -> None:
+    """Raise Unsupported, with the expected cost, for more cells than an optimisation can take."""
+    if size > LARGEST_SIZE:
+        raise Unsupported(
+            f"optimises over at most {LARGEST_SIZE} cells per factor of the workload, got {size}: "
+            f"it would take about {duration(10 * (size / 1024) ** 3)} and "
+            f"{80 * size**2 / 2**30:.3g} GiB; use the identity workload, or one factor per axis"
+        )
+
+
+def require_sdp_size(size: int) -> None:
+    """Raise Unsupported, with the expected time, for more cells than the SDP solver can take."""
+    if size > LARGEST_SDP_SIZE:
+        raise Unsupported(
+            f"gives the convex solver at most {LARGEST_SDP_SIZE} cells per factor of the workload, "
+            f"got {size}: it would take about {duration(120 * (size / 64) ** 5)}; use "
+            "matrix-mechanism, which finds the same strategy"
+        )
+
+
 class _Dual(NamedTuple):
     """The dual at one v: roots and vectors of M, its diagonal, the bound, whether V is regular."""
 
@@ -249,3 +270,11 @@ def _extrapolated(
 def _rounding(values: np.ndarray) -> float:
     """Below this, eigenvalues of a positive semidefinite matrix may be rounding errors."""
     return len(values) * np.finfo(float).eps * float(values.max())
+
+
+def duration(seconds: float) -> str:
+    """An expected time in words, such as "80 seconds" or "3 hours"."""
+    for unit, size in (("days", 86400), ("hours", 3600), ("minutes", 60)):
+        if seconds >= 2 * size:
+            return f"{seconds / size:.0f} {unit}"
+    return f"{seconds:.0f} seconds"

@@ -17,6 +17,7 @@ from functools import cached_property
 import numpy as np
 import scipy
 
+from mechanisms.query.query import Unsupported
 from mechanisms.strategies.cell_groups import (
     GroupedGram,
     bisected,
@@ -24,6 +25,7 @@ from mechanisms.strategies.cell_groups import (
     grouped,
     sums_of_groups,
 )
+from mechanisms.strategies.optimal_strategy import duration
 
 LARGEST_SIZE = 1024
 # Cells for each row of Theta: our choice. Half as many cost two to four times the time and gained
@@ -150,7 +152,7 @@ def search(gram: np.ndarray) -> PIdentity:
     identity's and single cells gained at most 2% on groups in the trial, else the random point.
 
     Args:
-        gram: (n, n), symmetric positive semidefinite, not zero, n <= 1024. The caller checks n.
+        gram: (n, n), symmetric positive semidefinite, not zero, n <= 1024, see `require_size`.
     """
     cells = len(gram)
     trace = float(np.trace(gram))
@@ -230,6 +232,16 @@ def error_and_gradient(theta: np.ndarray, workload: GroupedGram) -> tuple[float,
     error = own @ scale**2 - np.vdot(whole, theta)
     through_inverse = whole - (whole @ theta.T) @ gain * sizes
     return float(error), 2 * (through_scale - through_inverse)
+
+
+def require_size(size: int) -> None:
+    """Raise Unsupported, with the expected time, for more cells than a search can take."""
+    if size > LARGEST_SIZE:
+        raise Unsupported(
+            f"searches over at most {LARGEST_SIZE} cells per factor of the workload, got {size}: "
+            f"it would take about {duration(10 * (size / 1024) ** 3)}; use the identity workload, "
+            "or one factor per axis"
+        )
 
 
 def _gain(theta: np.ndarray, sizes: np.ndarray | float = 1.0) -> np.ndarray:

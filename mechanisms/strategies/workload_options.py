@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from mechanisms.query.option import Option
-from mechanisms.query.query import Query, Unsupported
+from mechanisms.query.query import Query
 from mechanisms.strategies.workload import NAMED, Explicit, Kronecker, Workload
 
 # The workloads that a name describes. `Width` and `RandomRanges` have parameters: give the object.
@@ -40,15 +40,6 @@ def workload_factors(query: Query, *, workload) -> tuple[Workload, ...]:
             f"{cells}"
         )
     return factors
-
-
-def require_size(workload: Workload, largest: int) -> None:
-    """Raise Unsupported for a factor of more cells than a search for its strategy can take."""
-    if workload.cells > largest:
-        raise Unsupported(
-            f"searches over at most {largest} cells per factor of the workload, got "
-            f"{workload.cells}: use the identity workload, or one factor per axis"
-        )
 
 
 def _are_names(value) -> bool:

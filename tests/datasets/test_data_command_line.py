@@ -32,15 +32,21 @@ def test_list_into_a_pipe_that_is_closed():
     assert (done.returncode, done.stderr) == (CLOSED_PIPE, "")
 
 
+def test_an_unknown_name_stops_before_anything_is_fetched(tmp_path, capsys):
+    assert main(["fetch", "adult", "minst", "--folder", str(tmp_path / "data")]) == 2
+    told = capsys.readouterr().err
+    assert told.startswith("error: unknown data set 'minst'; did you mean mnist? known are adult")
+    assert told.count("\n") == 1 and not (tmp_path / "data").exists()
+
+
 def test_fetch_that_fails_exits_with_1_and_goes_on(tmp_path, capsys, monkeypatch):
     monkeypatch.setenv("DATA_MIRROR", str(tmp_path))
-    assert main(["fetch", "minst", "city", "darknet2020", "--folder", str(tmp_path / "data")]) == 1
+    assert main(["fetch", "city", "darknet2020", "--folder", str(tmp_path / "data")]) == 1
     errors = capsys.readouterr().err
-    assert "error: unknown data set 'minst'; did you mean mnist? known are adult, " in errors
     assert "error: city is simulated" in errors
     assert f"{tmp_path}/darknet2020/Darknet.CSV: no such file" in errors
     assert "https://www.unb.ca/cic/datasets/darknet2020.html" in errors
-    assert len(errors.splitlines()) == 3
+    assert len(errors.splitlines()) == 2
 
 
 TEMPLATE = Path(__file__).parents[2] / "extend" / "dataset.py"

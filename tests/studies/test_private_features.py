@@ -6,7 +6,7 @@ from one_case import case_of, checked, measured, numbers, points_of, problem_of,
 from torchvision.models import mobilenet_v2
 
 from learning.records.labelled import Split
-from runs.cells import cells_of
+from runs.cells import cells_of, sources_of
 from runs.config import check_config
 from studies import private_features
 
@@ -106,4 +106,4 @@ def test_imagenet_weights_are_fetched_before_a_cell_that_reads_them():
     config = check_config({"run": "test", "studies": {"private_features": SETTINGS | IMAGENET}})
     for cell in cells_of(config):
         assert cell.reads == ("mnist", "mobilenet_v2")
-        assert "datasets/loaders/mobilenet_v2.py" in cell.sources(config)
+        assert "datasets/loaders/mobilenet_v2.py" in sources_of(cell)

@@ -12,14 +12,14 @@ from mechanisms.noise.strategy_noise import StrategyGaussian, StrategyLaplace, s
 from mechanisms.query.query import Budget, Query
 from mechanisms.strategies import p_identity
 from mechanisms.strategies.optimal_strategy import (
-    LARGEST_SDP_SIZE,
-    LARGEST_SIZE,
     Strategy,
     optimal_strategy,
+    require_sdp_size,
+    require_size,
     sdp_strategy,
 )
 from mechanisms.strategies.workload import Identity, Workload
-from mechanisms.strategies.workload_options import WORKLOAD_OPTIONS, require_size, workload_factors
+from mechanisms.strategies.workload_options import WORKLOAD_OPTIONS, workload_factors
 
 
 class MatrixMechanism(AdditiveMechanism):
@@ -69,7 +69,7 @@ class MatrixMechanism(AdditiveMechanism):
     @lru_cache(maxsize=8)
     def strategy(workload: Workload) -> Strategy:
         """The optimal strategy for one factor; Unsupported above 2048 cells."""
-        require_size(workload, LARGEST_SIZE)
+        require_size(workload.cells)
         return optimal_strategy(workload.gram())
 
     def optimality_gap(self) -> float:
@@ -89,7 +89,7 @@ class MatrixMechanismCVXPY(MatrixMechanism):
     @lru_cache(maxsize=8)
     def strategy(workload: Workload) -> Strategy:
         """The optimal strategy for one factor; Unsupported above 64 cells."""
-        require_size(workload, LARGEST_SDP_SIZE)
+        require_sdp_size(workload.cells)
         return sdp_strategy(workload.gram())
 
 
@@ -145,5 +145,5 @@ class MatrixMechanismL1(AdditiveMechanism):
 # All budgets of one workload share one search.
 @lru_cache(maxsize=8)
 def _strategy(workload: Workload) -> p_identity.PIdentity:
-    require_size(workload, p_identity.LARGEST_SIZE)
+    p_identity.require_size(workload.cells)
     return p_identity.search(workload.gram())
