@@ -74,14 +74,15 @@ def _snapshots(
     speed = rng.uniform(_SLOWEST, _FASTEST, heading.shape)
     velocity = speed[..., None] * np.stack([np.cos(heading), np.sin(heading)], axis=-1)
     flocking = strength[:, None, None]
+    pairs = _Pairs(len(strength), boids)
     for _ in range(_STEPS):
-        alignment, separation, cohesion, *_ = _steering(place, velocity)
+        alignment, separation, cohesion, *_ = pairs.steering(place, velocity)
         velocity = velocity + flocking * (_ALIGNMENT * alignment + _COHESION * cohesion)
         velocity += _SEPARATION * separation + _JITTER * rng.standard_normal(velocity.shape)
         speed = np.linalg.norm(velocity, axis=-1, keepdims=True)
         velocity *= np.clip(speed, _SLOWEST, _FASTEST) / speed
         place = (place + velocity) % 1.0
-    alignment, separation, cohesion, near, close = _steering(place, velocity)
+    alignment, separation, cohesion, near, close = pairs.steering(place, velocity)
     scaled = (
         2 * place - 1,
         velocity / _FASTEST,
@@ -93,34 +94,42 @@ def _snapshots(
     return np.concatenate(scaled, axis=-1).reshape(len(strength), -1)
 
 
-def _steering(
-    place: NDArray[np.float64], velocity: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], ...]:
-    """Alignment, separation and cohesion (groups, boids, 2), neighbours and too close ones.
+class _Pairs:
+    """Arrays (groups, i, j) over the pairs of boids, which every step writes anew.
 
-    Alignment is the mean velocity of the neighbours minus the boid's own, cohesion their mean
-    offset, separation minus the mean offset of those too close; zero where there are none.
+    Allocating them at each step would take three times as long as computing them.
     """
-    # The shortest way round: the offsets (groups, i, j) from boid i to boid j.
-    x, y = (axis[:, None, :] - axis[:, :, None] for axis in np.moveaxis(place, -1, 0))
-    x -= np.rint(x)
-    y -= np.rint(y)
-    squared = x * x + y * y
-    # A boid is not its own neighbour.
-    itself = np.arange(place.shape[1])
-    squared[:, itself, itself] = np.inf
-    _, crowd, separation = _within(_TOO_CLOSE, squared, x, y)
-    near, count, cohesion = _within(_SIGHT, squared, x, y)
-    own = velocity * (count > 0)[..., None]
-    alignment = near @ velocity / np.maximum(count, 1)[..., None] - own
-    return alignment, -separation, cohesion, count, crowd
 
+    def __init__(self, groups: int, boids: int) -> None:
+        shape = groups, boids, boids
+        self.x, self.y, self.squared, self.chosen = (np.empty(shape) for _ in range(4))
 
-def _within(
-    radius: float, squared: NDArray[np.float64], x: NDArray[np.float64], y: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-    """The pairs within a radius as 0 or 1; their number and mean offset for each boid."""
-    chosen = (squared < radius**2).astype(float)
-    number = chosen @ np.ones(chosen.shape[-1])
-    sums = np.vecdot(chosen, x), np.vecdot(chosen, y)
-    return chosen, number, np.stack(sums, axis=-1) / np.maximum(number, 1)[..., None]
+    def steering(
+        self, place: NDArray[np.float64], velocity: NDArray[np.float64]
+    ) -> tuple[NDArray[np.float64], ...]:
+        """Alignment, separation and cohesion (groups, boids, 2), neighbours and too close ones.
+
+        Alignment is the mean velocity of the neighbours minus the boid's own, cohesion their mean
+        offset, separation minus the mean offset of those too close; zero where there are none.
+        """
+        # The shortest way round: the offsets from boid i to boid j.
+        for offset, axis in zip((self.x, self.y), np.moveaxis(place, -1, 0).copy(), strict=True):
+            np.subtract(axis[:, None, :], axis[:, :, None], out=offset)
+            offset -= np.rint(offset, out=self.squared)
+        np.multiply(self.x, self.x, out=self.squared)
+        self.squared += np.multiply(self.y, self.y, out=self.chosen)
+        # A boid is not its own neighbour.
+        itself = np.arange(place.shape[1])
+        self.squared[:, itself, itself] = np.inf
+        crowd, separation = self._within(_TOO_CLOSE)
+        count, cohesion = self._within(_SIGHT)
+        own = velocity * (count > 0)[..., None]
+        alignment = self.chosen @ velocity / np.maximum(count, 1)[..., None] - own
+        return alignment, -separation, cohesion, count, crowd
+
+    def _within(self, radius: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Mark the pairs within a radius; return their number and mean offset for each boid."""
+        np.copyto(self.chosen, self.squared < radius**2)
+        number = self.chosen @ np.ones(self.chosen.shape[-1])
+        sums = np.vecdot(self.chosen, self.x), np.vecdot(self.chosen, self.y)
+        return number, np.stack(sums, axis=-1) / np.maximum(number, 1)[..., None]

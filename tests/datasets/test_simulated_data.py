@@ -35,7 +35,9 @@ def test_features_stay_within_their_bounds(groups, count):
 def test_steering_against_loops():
     rng = np.random.default_rng(0)
     place, velocity = rng.random((2, 15, 2)), rng.standard_normal((2, 15, 2))
-    alignment, separation, cohesion, near, close = boids._steering(place, velocity)
+    alignment, separation, cohesion, near, close = boids._Pairs(*place.shape[:2]).steering(
+        place, velocity
+    )
     for group in range(2):
         for i in range(15):
             offset = place[group] - place[group, i]
