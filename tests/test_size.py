@@ -8,7 +8,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 # Limits on Python statements. Lower them after a removal.
-MOST = {"product": 27_323, "tests": 19_105}
+MOST = {"product": 26_496, "tests": 18_174}
 
 
 def statements(paths):
