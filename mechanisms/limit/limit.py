@@ -38,8 +38,8 @@ class Limit:
         lower: Every (epsilon, delta)-DP mechanism A has sup_x E||A(x) - x||^2 >= lower, in squared
             units of the answer and summed over its M elements; None if no bound is known.
         how: The argument in words, or why no bound is known.
-        test: The certificate at sensitivity 1; None without a bound, and where the bound is a
-            formula, as at delta 0. Its `lower(delta)` is the bound for one ball or one element,
+        test: The certificate at sensitivity 1; None without a bound, and at delta 0, where the
+            bound is a formula. Its `lower(delta)` is the bound for one ball or one element,
             with two exceptions. Below epsilon 0.05 the test of one element is for changes k times
             as long: its bound is k^2 `lower(delta_k)`, with k and delta_k of docs/the_limit.md. The
             test of a ball may have d < M dimensions, for M from 3 to 8 and above 20,000: its bound

@@ -117,8 +117,8 @@ METRICS = (
 )
 
 
-# Where a treatment's values stand: the values of the columns `treatment` and `share`; a column
-# without one is left out.
+# One way to use a mechanism: its values in the columns `treatment` and `share`; a column without a
+# value is left out.
 Treatment = dict[str, object]
 
 # Maps a trial and its generator to an answer, the mechanism's diagnostics and the seconds taken.

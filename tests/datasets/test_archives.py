@@ -82,6 +82,14 @@ def test_a_changed_byte_is_found(path):
         read_members(path, {"a": 6})
 
 
+@pytest.mark.parametrize("method", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_a_zip_may_use_other_methods(tmp_path, method):
+    path = tmp_path / "a.zip"
+    with zipfile.ZipFile(path, "w", method) as archive:
+        archive.writestr("folder/wanted", WANTED)
+    assert read_members(path, {"wanted": 6}) == {"wanted": WANTED}
+
+
 @pytest.mark.parametrize(
     ("places", "value", "words"),
     [

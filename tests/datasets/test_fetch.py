@@ -153,6 +153,18 @@ def test_unreachable_host_says_what_to_do(data, tmp_path, capsys):
     assert left_in(data) == []
 
 
+def test_many_failures_still_fit_in_one_line(server, tmp_path, data):
+    put(tmp_path / "mirror", content=b"wrong")
+    put(server.folder, "other", b"other")
+    urls = [UNREACHABLE, f"{server.url}/toy/other", f"{server.url}/gone", f"{server.url}/short/f"]
+    with pytest.raises(DataError) as caught:
+        fetch(dataset(remote(urls=urls)), data, mirror=tmp_path / "mirror")
+    message = str(caught.value)
+    assert len(message.splitlines()) == 1
+    assert sha256(b"wrong") in message
+    assert "and 3 more failures" in message
+
+
 @pytest.mark.parametrize(
     "mirror",
     [

@@ -526,6 +526,13 @@ def test_diabetes_are_not_scaled():
     ]
 
 
+def test_classes_and_numbers_to_predict_are_the_published_ones():
+    assert np.bincount(datasets.load("breast_cancer").benign).tolist() == [212, 357]
+    assert np.bincount(datasets.load("wine").targets).tolist() == [59, 71, 48]
+    progression = datasets.load("diabetes").targets
+    assert (progression.min(), progression.max()) == (25, 346)
+
+
 @pytest.mark.parametrize("name", LOADERS)
 def test_they_are_not_fetched(name, tmp_path):
     assert datasets.DATASETS[name].source == "bundled"

@@ -66,6 +66,13 @@ def test_training_nodes_are_the_official_ones_and_a_thousand_more(folder):
     assert np.array_equal(drawn.test_inputs, other.test_inputs)
 
 
+def test_no_test_node_is_trained_on(folder, monkeypatch):
+    monkeypatch.setattr(citation_graph, "neighbourhoods", lambda edges, nodes: np.arange(nodes))
+    train, _, test, _ = citation_graph.load("cora", folder, np.random.default_rng(0))
+    assert len(set(train) | set(test)) == 2140
+    assert set(train[:140]) == set(range(140))
+
+
 def test_the_planetoid_split_has_about_the_published_accuracy(folder):
     """Kipf and Welling 2017 report 81.5% with dropout; weight decay alone gives slightly less."""
     split = labelled.load("cora", folder, None, 0)

@@ -148,6 +148,8 @@ def test_noise_alone_of_an_image_costs_784_epsilon():
     never_kept = calibrated("tldp-l-w", 28, 28, weights=np.ones((28, 28)))
     assert never_kept.profile().epsilon(0.0).value == 784.0
     assert verify(never_kept).verdict == REFUTED
+    laplace = calibrated("tldp-l-w", 4, weights=np.ones(4), calibration="exact")
+    assert laplace.parameters()["b"] == pytest.approx(4.0)
     assert calibrated("tldp-g", 28, 28).profile().noise.epsilon(0.0).value == math.inf
 
 

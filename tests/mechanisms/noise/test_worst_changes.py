@@ -451,3 +451,12 @@ def test_a_p_identity_strategy_spends_all_of_epsilon():
     losses = [least_l1(inverse, cell) for cell in np.eye(16)]
     assert max(losses) == pytest.approx(1.0, rel=1e-9)
     assert strategy.attained_share == pytest.approx(1.0, rel=1e-9)
+
+
+def test_a_strategy_under_a_small_box_is_not_refuted():
+    query = Query(shape=(8,), l2_sensitivity=1.0, element_range=(0.0, 0.36))
+    budget = Budget(epsilon=20.0, delta=1e-5)
+    mechanism = get_mechanism("matrix-mechanism").calibrate(query, budget, workload="prefix")
+    assert "l2 ball" in mechanism.profile().slack
+    assert mechanism.profile().below.mu < mechanism.profile().above.mu
+    assert verify(mechanism).true_delta.lower < verify(mechanism).true_delta.value

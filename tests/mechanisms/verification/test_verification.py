@@ -176,3 +176,10 @@ def test_non_private_claims_nothing():
 def test_random_answer_is_perfectly_private():
     result = verify(calibrated("random-answer", box(3, 3), Budget(epsilon=1)))
     assert (result.true_delta.value, result.verdict) == (0.0, HOLDS)
+
+
+def test_audit_agrees_with_the_exact_profile():
+    mechanism = calibrated("r1smg", unit(16), Budget(epsilon=1, delta=1e-5))
+    result = verify(mechanism, samples=20_000, seed=3)
+    assert result.audit.delta_lower < result.true_delta.value < result.audit.delta_upper
+    assert result.audit.refutes(1e-5)

@@ -142,6 +142,8 @@ def test_laplace_noise_spends_all_of_epsilon_and_delta_is_known_from_above(adjac
     assert mechanism.noise.scale == query.l1_sensitivity / PURE.epsilon
     if adjacency == "add-remove":
         assert verify(mechanism).true_epsilon == pytest.approx([0.5] * 3, rel=1e-9)
+        exact = calibrated(query, LAPLACE, "exact", PURE, workload="prefix")
+        assert exact.noise.scale == pytest.approx(mechanism.noise.scale, rel=1e-12)
     bounds = mechanism.profile().delta(0.1)
     assert bounds.lower == 0 < bounds.value <= bounds.upper
     with pytest.raises(Unsupported, match="may reveal less"):
