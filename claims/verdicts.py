@@ -137,7 +137,7 @@ class Outcome:
 
 @dataclass(frozen=True, kw_only=True)
 class Finding:
-    """The result of a judge. The verdict follows from the parts, or from the outcomes.
+    """The result of a judge. The verdict follows from the parts and the outcomes.
 
     Args:
         parts: The parts of the claim; if there are outcomes, those that the choice does not affect.

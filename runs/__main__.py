@@ -72,7 +72,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _check(options) -> int:
-    if not Path(options.what).is_file():
+    if not options.what.endswith(".yaml"):
         return _check_run(options)
     for name in ("sample", "seed", "seconds"):
         if getattr(options, name) not in (None, math.inf):

@@ -17,7 +17,6 @@ from runs.result_table import (
     FAILURES,
     OK,
     POINT,
-    STATUSES,
     TableError,
     concatenate,
     key_of,
@@ -50,7 +49,7 @@ def join_study(
     """
     entries: dict[str, Entry] = {}
     none = to_table([]).append_column(TIMING, pa.array([], pa.bool_()))
-    # The tables of the cells are not kept beside the whole, which may take half a GiB.
+    # The tables of the cells are let go once the whole is made, which may take half a GiB.
     rows, timings = split_timings(concatenate([none, *_record_entries(cells, run, entries)]))
     require_complete(rows, points_of(cells))
     table = run / "studies" / f"{study}.parquet"
@@ -96,7 +95,8 @@ def require_complete(table: pa.Table, expected: dict[tuple[str, str, str, str], 
     Raises:
         TableError: It names all problems.
     """
-    frame = table.to_pandas(use_threads=False)
+    names = dict.fromkeys([*key_of(table.column_names), "status", "value"])
+    frame = table.select([*names]).to_pandas(use_threads=False)
     problems = _contradictions(frame)
     found = Counter(frame[POINT].drop_duplicates().groupby(CELL).size().to_dict())
     for cell, count in expected.items():
@@ -132,19 +132,22 @@ def _row(frame: pd.DataFrame) -> str:
 def write_csv(run: Path, studies: Iterable[str]) -> None:
     """Write the rows of a run, its seconds and its failures as CSV files; leave out maps."""
     tables = [run / "studies" / f"{study}.parquet" for study in studies]
-    _write_csv(run / "results.csv", tables, STATUSES)
+    _write_csv(run / "results.csv", tables)
     _write_csv(run / "failures.csv", tables, FAILURES)
     timings = [table.with_suffix(".timings.parquet") for table in tables]
-    _write_csv(run / "timings.csv", timings, STATUSES)
+    _write_csv(run / "timings.csv", timings)
 
 
-def _write_csv(path: Path, tables: list[Path], statuses: Collection[str]) -> None:
-    """Write the rows with some statuses in the columns of all tables, one table after another."""
+def _write_csv(path: Path, tables: list[Path], statuses: Collection[str] = ()) -> None:
+    """Write the rows, or those with some statuses, in the columns of all tables."""
     none = concatenate([schema_in(table).empty_table() for table in tables])
     temporary = path.with_suffix(".tmp")
-    with temporary.open("w", encoding="utf-8", newline="") as file:
-        for table in chain([none], *map(read_batches, tables)):
-            frame = frame_of(concatenate([none, table]))
-            rows = frame[frame["status"].isin(statuses)]
-            rows.to_csv(file, index=False, header=table is none)
-    temporary.replace(path)
+    try:
+        with temporary.open("w", encoding="utf-8", newline="") as file:
+            for table in chain([none], *map(read_batches, tables)):
+                frame = frame_of(concatenate([none, table]))
+                rows = frame[frame["status"].isin(statuses)] if statuses else frame
+                rows.to_csv(file, index=False, header=table is none)
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)

@@ -136,13 +136,13 @@ def write_plan(run: Path, batches: Iterable[Batch]) -> None:
             os.utime(path, (then, then))
 
 
-def read_plan(run: Path, stem: str, digest: str | None = None) -> Plan:
+def read_plan(run: Path, stem: str, digest: str) -> Plan:
     """Read the plan of a batch.
 
     Args:
         run: The folder of the run.
         stem: The stem of the batch.
-        digest: The digest that the batch must have; None accepts any.
+        digest: The digest that the batch must have.
 
     Raises:
         PlanError: The plan is missing or damaged, or has another digest.
@@ -154,7 +154,7 @@ def read_plan(run: Path, stem: str, digest: str | None = None) -> Plan:
         plan = Plan(batch, **found)
     except (FileNotFoundError, ValueError, TypeError, KeyError, AttributeError):
         raise PlanError(f"{path} is missing or damaged: start the run again") from None
-    if digest not in (None, plan.batch.digest):
+    if digest != plan.batch.digest:
         raise PlanError(f"{path} belongs to another run: start the run again")
     return plan
 

@@ -8,6 +8,7 @@ import os
 import re
 import time
 from collections.abc import Collection, Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 
 import pyarrow as pa
@@ -108,7 +109,7 @@ def _restore_study(study: str, cells: list[CellSpec], run: Path) -> None:
         for cell in cells
         if cell.stem in entries
         and not entries[cell.stem].provenance.differs(cell)
-        and not is_current(cell, run)
+        and not _is_stored(cell, run)
     ]
     if not wanted:
         return
@@ -125,6 +126,13 @@ def _restore_study(study: str, cells: list[CellSpec], run: Path) -> None:
         if rows_digest(split_timings(rows)[0]) != entry.rows:
             raise DamagedTable(table, f"the rows of {cell.stem} are not those of its manifest")
         write_table(rows, cell_file(run, cell.stem), entry.provenance.to_json())
+
+
+def _is_stored(cell: CellSpec, run: Path) -> bool:
+    """Whether the rows of a cell are current and can be read."""
+    with suppress(DamagedTable):
+        return is_current(cell, run) and len(read_file(cell_file(run, cell.stem))) > 0
+    return False
 
 
 def _marked_tables(table: Path) -> Iterator[pa.Table]:
@@ -145,8 +153,8 @@ def redo(
 ) -> list[str]:
     """Remove the results of cells with the stamps and tables of their studies; return their stems.
 
-    The stamps and tables have to go, as otherwise the next run would find nothing to do. Figures
-    drawn from them stay until then. Cells with damaged files are always removed.
+    The stamps and tables go too, so that nothing of these studies looks finished. Figures drawn
+    from them stay until the next run. Cells with damaged files are always removed.
 
     Args:
         run: The folder of the run.

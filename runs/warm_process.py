@@ -38,7 +38,7 @@ _KEEP_FREED_MEMORY = {
 LONGEST_POLL_SECONDS = 5.0
 # A mechanism that is killed this close to its limit was killed for its memory.
 NEAR_LIMIT = 0.8
-# The most bytes of the log of a cell.
+# The most bytes that a run adds to the log of a cell.
 MOST_BYTES = 1 << 20
 _STDERR = 2
 # This leaves room for the line that says how much was left out.
@@ -253,7 +253,8 @@ class WarmProcess:
             self._answered += written
         line, end, rest = self._answered.partition(b"\n")
         if not end:
-            return None
+            # No answer is that long, so the process is out of order.
+            return b"" if len(self._answered) > MOST_BYTES else None
         self._answered = rest
         return line + end
 

@@ -1,9 +1,9 @@
 """Judges of mgm2021's theorems, lemmas and costs, in closed form and by solvers.
 
 They read no study's rows. They cover the text on MVG's condition, the bounds and the exact entries
-of Table 4, Theorem 6, Lemma 1, eq. (24) to (31), and the matrix mechanism: its seconds, where it
-applies, and where it equals the paper's Gaussian mechanism. The claims of (epsilon, delta)-DP
-(Theorems 1 to 3) are judged in claims/guarantee.py.
+of Table 4, Theorem 6, Lemma 1, eq. (24) to (26), (28), (30) and (31), and the matrix mechanism: its
+seconds, where it applies, and where it equals the paper's Gaussian mechanism. The claims of
+(epsilon, delta)-DP (Theorems 1 to 3) are judged in claims/guarantee.py.
 """
 
 import math

@@ -34,8 +34,9 @@ from papers.tldp2025 import FEATURES as FEATURE_RANGE
 from papers.tldp2025 import PIXELS, STATED_DELTA
 from runs.results import Results
 
-# A score within this of the one without noise shows the classifier's limit, not the noise.
-NO_NOISE = 0.01
+# Scores within this of each other count as equal. One that equals the score without noise shows the
+# classifier's limit, not the noise.
+EQUAL = 0.01
 IMAGENET = "MobileNetV2 with ImageNet weights"
 OWN = "trained on public images of the same kind"
 # Delta of the features is their range.
@@ -75,8 +76,8 @@ def trained_score(
 ) -> Finding:
     """Judge the best F1 of TLDP below an epsilon, and whether the others stay near random answers.
 
-    With `slower_than`, judge instead whether F1 grows more slowly than on that data set, and to a
-    lower level.
+    With `slower_than`, judge in place of the others whether F1 grows more slowly than on that data
+    set, to a lower level, and stabilizes.
     """
     rows = results.rows
     found = scores_of(rows, IMAGES)
@@ -87,7 +88,7 @@ def trained_score(
     at_peak = {label_of(*peak): scores.score(*peak)}
     parts = levels(at_peak, stated=stated, tolerance=tolerance, ceiling=clean)
     stands_in = scores.rows["classifier"].iloc[0] != "mobilenet_v2"
-    if slower_than and stands_in and scores.score(*peak).value >= clean - NO_NOISE:
+    if slower_than and stands_in and scores.score(*peak).value >= clean - EQUAL:
         reason = "as high as without noise: another classifier has another end"
         parts = [replace(part, verdict=INCONCLUSIVE, reason=reason) for part in parts]
     if others:
@@ -97,7 +98,7 @@ def trained_score(
     sizes = [_sizes(rows, scores, f"{budgets.epsilons[0]:g} to {budgets.epsilons[-1]:g}")]
     if slower_than:
         parts += _slower_and_lower(scores, found[slower_than], margin)
-        parts.append(_stabilizes(scores, margin))
+        parts.append(_stabilizes(scores))
         sizes.append(_sizes(rows, found[slower_than]))
     exact = scores_of(rows, IMAGES, "exact")[dataset].at(epsilon=budgets.epsilons[-1])
     return Finding(
@@ -147,16 +148,16 @@ def _slower_and_lower(slow: Scores, quick: Scores, margin: float) -> list[Part]:
     ]
 
 
-def _stabilizes(scores: Scores, margin: float) -> Part:
-    """Judge whether F1 of both TLDP methods differs little between the two largest epsilons.
+def _stabilizes(scores: Scores) -> Part:
+    """Judge whether F1 of both TLDP methods is equal at the two largest epsilons.
 
-    The paper does not state where its axis ends, so a larger difference decides nothing.
+    The paper does not state where its axis ends, so a difference decides nothing.
     """
     *_, before, last = scores.select(TLDP).epsilons
     ends = scores.select_budgets(before, last)
     rises = {mechanism_title(key): Mean(ends.rise(key).to_numpy(float), STEP) for key in TLDP}
     part = every(
-        f"eventually stabilizes, from epsilon {before:g} to {last:g}", equal(rises, margin=margin)
+        f"eventually stabilizes, from epsilon {before:g} to {last:g}", equal(rises, margin=EQUAL)
     )
     return confirm_or_leave_open(part, "the paper's axis may end at a larger epsilon")
 

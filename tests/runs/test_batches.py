@@ -87,16 +87,16 @@ def test_another_plan_is_refused(planned, tmp_path):
     for text in ("{", "[]", "{}", '{"batch": 1}'):
         path.write_text(text)
         with pytest.raises(PlanError, match="missing or damaged: start the run again"):
-            read_plan(tmp_path, batch.stem)
+            read_plan(tmp_path, batch.stem, batch.digest)
     path.unlink()
     with pytest.raises(PlanError, match="missing or damaged"):
-        read_plan(tmp_path, batch.stem)
+        read_plan(tmp_path, batch.stem, batch.digest)
 
 
 def test_code_that_changes_while_a_run_waits_ends_it(planned, tmp_path):
     source = tmp_path / "source.py"
     source.write_text("x = 1\n")
-    found = read_plan(tmp_path, planned[0].stem)
+    found = read_plan(tmp_path, planned[0].stem, planned[0].digest)
     found = replace(found, sources=[str(source)], bytes=current_digest_of([str(source)]))
     found.require_code()
     source.write_text("x = 2\n")

@@ -6,19 +6,16 @@ from runs.aggregation import join_study
 from runs.batches import read_plan
 from runs.job import job
 from runs.provenance import JOINED
-from runs.result_table import TableError
 
 with job(snakemake.log[0]):
     # results/<run>/studies/<study>.parquet
     table = Path(snakemake.output[0])
     run, study = table.parents[1], table.stem
-    plans = [read_plan(run, f"{study}/{Path(stamp).stem}") for stamp in snakemake.input]
+    # A stamp is the digest of the cells that its batch has measured.
+    plans = [
+        read_plan(run, f"{study}/{Path(stamp).stem}", Path(stamp).read_text(encoding="utf-8"))
+        for stamp in snakemake.input
+    ]
     cells = [cell for plan in plans for cell in plan.batch.cells]
-    try:
-        join_study(study, cells, run, snakemake.params.maps)
-    except TableError:
-        # The next run then looks at every cell of the study again.
-        for stamp in snakemake.input:
-            Path(stamp).unlink(missing_ok=True)
-        raise
+    join_study(study, cells, run, snakemake.params.maps)
     (table.parent / f"{study}{JOINED}").touch()
