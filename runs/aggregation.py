@@ -142,12 +142,9 @@ def _write_csv(path: Path, tables: list[Path], statuses: Collection[str] = ()) -
     """Write the rows, or those with some statuses, in the columns of all tables."""
     none = concatenate([schema_in(table).empty_table() for table in tables])
     temporary = path.with_suffix(".tmp")
-    try:
-        with temporary.open("w", encoding="utf-8", newline="") as file:
-            for table in chain([none], *map(read_batches, tables)):
-                frame = frame_of(concatenate([none, table]))
-                rows = frame[frame["status"].isin(statuses)] if statuses else frame
-                rows.to_csv(file, index=False, header=table is none)
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
+    with temporary.open("w", encoding="utf-8", newline="") as file:
+        for table in chain([none], *map(read_batches, tables)):
+            frame = frame_of(concatenate([none, table]))
+            rows = frame[frame["status"].isin(statuses)] if statuses else frame
+            rows.to_csv(file, index=False, header=table is none)
+    temporary.replace(path)

@@ -154,12 +154,19 @@ def _stabilizes(scores: Scores) -> Part:
     The paper does not state where its axis ends, so a difference decides nothing.
     """
     *_, before, last = scores.select(TLDP).epsilons
-    ends = scores.select_budgets(before, last)
-    rises = {mechanism_title(key): Mean(ends.rise(key).to_numpy(float), STEP) for key in TLDP}
-    part = every(
-        f"eventually stabilizes, from epsilon {before:g} to {last:g}", equal(rises, margin=EQUAL)
+    rises = {
+        mechanism_title(key): Mean(
+            scores.select_budgets(before, last).rise(key).to_numpy(float), STEP
+        )
+        for key in TLDP
+    }
+    return confirm_or_leave_open(
+        every(
+            f"eventually stabilizes, from epsilon {before:g} to {last:g}",
+            equal(rises, margin=EQUAL),
+        ),
+        "the paper's axis may end at a larger epsilon",
     )
-    return confirm_or_leave_open(part, "the paper's axis may end at a larger epsilon")
 
 
 @judge(studies=(IMAGES,))

@@ -138,8 +138,12 @@ def leads_by_side(found: Mapping[str, Scores], crossing: float, margin: float) -
             part = most("TLDP-G above TLDP-L at most of them:", leads)
             shown = listed(f"{lead.name}: {lead.found}" for lead in leads)
             part = replace(part, found=f"{part.found}: {shown}")
-        choice = f"budgets {side} epsilon {crossing:g}, where {less} has less noise"
-        outcomes.append(Outcome(choice=choice, parts=(part,)))
+        outcomes.append(
+            Outcome(
+                choice=f"budgets {side} epsilon {crossing:g}, where {less} has less noise",
+                parts=(part,),
+            )
+        )
     return outcomes
 
 

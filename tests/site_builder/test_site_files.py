@@ -132,4 +132,4 @@ def test_a_run_without_results_is_an_error_of_one_line(tmp_path, monkeypatch, ca
     monkeypatch.chdir(tmp_path)
     assert main(["build", "tiny"]) == 2
     (line,) = capsys.readouterr().err.splitlines()
-    assert line.startswith("error: results/tiny holds no results; runs with results: none")
+    assert line.startswith("error: results has no run with tables 'tiny'; it has none")

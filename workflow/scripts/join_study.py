@@ -6,6 +6,7 @@ from runs.aggregation import join_study
 from runs.batches import read_plan
 from runs.job import job
 from runs.provenance import JOINED
+from runs.result_table import TableError
 
 with job(snakemake.log[0]):
     # results/<run>/studies/<study>.parquet
@@ -17,5 +18,11 @@ with job(snakemake.log[0]):
         for stamp in snakemake.input
     ]
     cells = [cell for plan in plans for cell in plan.batch.cells]
-    join_study(study, cells, run, snakemake.params.maps)
+    try:
+        join_study(study, cells, run, snakemake.params.maps)
+    except TableError:
+        # The next run then looks at every cell of the study again.
+        for stamp in snakemake.input:
+            Path(stamp).unlink(missing_ok=True)
+        raise
     (table.parent / f"{study}{JOINED}").touch()
