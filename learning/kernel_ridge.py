@@ -1,8 +1,9 @@
 """Kernel ridge regression without intercept, for the linear, polynomial and Gaussian kernels.
 
-The first two kernels are inner products of few features, so they are fitted in these features. The
-dual problem of scikit-learn's KernelRidge is the same in exact arithmetic, but singular to double
-precision when the records carry large noise: the polynomial kernel raises it to the sixth power.
+The linear and the polynomial kernel are inner products of few features, so the regression is fitted
+to these features. scikit-learn's KernelRidge solves the dual problem, which is equivalent in exact
+arithmetic. It is singular in double precision when the records carry large noise, because the
+polynomial kernel raises the noise to the sixth power.
 """
 
 import math
@@ -26,7 +27,7 @@ def predict(
     ridge: float,
     gamma: float | None = None,
 ) -> np.ndarray:
-    """Predictions of a kernel ridge regression at `asked`, (n,).
+    """Fit a kernel ridge regression and return its predictions (n,) for the records `asked`.
 
     Args:
         kernel: "linear", x^T y; "polynomial", (gamma x^T y + 1)^3; "rbf", exp(-gamma ||x - y||^2).
@@ -34,7 +35,7 @@ def predict(
         targets: Their targets, (N,).
         asked: The records to predict, (n, m).
         ridge: Added to the diagonal of the kernel matrix, > 0.
-        gamma: Scale of the kernel, > 0; the linear one has none.
+        gamma: Scale of the kernel, > 0; the linear kernel has none.
     """
     # Imported here: scikit-learn takes a second to load, and reading a config does not need it.
     if kernel == "rbf":
@@ -51,10 +52,10 @@ def predict(
 
 
 def polynomial_features(records: np.ndarray, gamma: float) -> np.ndarray:
-    """Features phi with phi(x)^T phi(y) = (gamma x^T y + 1)^3, of (n, m) records.
+    """Return features phi with phi(x)^T phi(y) = (gamma x^T y + 1)^3 for records (n, m).
 
-    One feature per monomial of degree 3 in the m coordinates and the constant; its weight is the
-    root of the multinomial coefficient.
+    There is one feature per monomial of degree 3 in the m coordinates and the constant. Its weight
+    is the square root of the multinomial coefficient.
     """
     scaled = np.column_stack([math.sqrt(gamma) * records, np.full(len(records), OFFSET**0.5)])
     chosen, weights = _monomials(scaled.shape[1])
@@ -64,7 +65,7 @@ def polynomial_features(records: np.ndarray, gamma: float) -> np.ndarray:
 
 @cache
 def _monomials(count: int) -> tuple[np.ndarray, np.ndarray]:
-    """Three coordinates of each monomial, (3, monomials), and its weight, (monomials,)."""
+    """Return each monomial's three coordinates, (3, monomials), and its weight, (monomials,)."""
     chosen = list(combinations_with_replacement(range(count), DEGREE))
     repeats = (Counter(each).values() for each in chosen)
     weights = [math.factorial(DEGREE) / math.prod(map(math.factorial, each)) for each in repeats]

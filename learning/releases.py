@@ -1,4 +1,4 @@
-"""Releases of many values: record by record, or repeatedly, and what they spend together."""
+"""Release records one by one, and calibrate and account for many releases together."""
 
 import math
 from collections.abc import Sequence
@@ -10,22 +10,24 @@ from mechanisms import AdditiveMechanism, Budget, Mechanism, Unsupported
 from mechanisms.privacy.profile import PrivacyProfile
 from mechanisms.privacy.sampling.poisson_sampling import SampledRun
 
-# Records released at once; the noise then takes far less memory than the data.
+# Number of records released at once, so that the noise takes far less memory than the data.
 _AT_ONCE = 1024
 
 
 def rescaled(
     published: Sequence[Mechanism], spending: PrivacyProfile | SampledRun | None, total: Budget
 ) -> tuple[Mechanism, ...]:
-    """The exact calibration of many uses: one factor on all noise, so that they spend `total`.
+    """Multiply all noise by the one factor at which all uses together spend `total`.
 
     Args:
         published: Mechanisms at the published calibration, each used any number of times.
-        spending: The joint spending of those uses; None where it is not known exactly.
+        spending: The joint privacy profile of those uses, or a `SampledRun` that bounds it; None
+            if neither is known.
+        total: The budget of all uses together.
 
     Raises:
-        Unsupported: A mechanism adds no noise, the exact total privacy loss is not known, or no
-            factor reaches the budget.
+        Unsupported: A mechanism adds no noise, its profile or the total privacy loss is not known
+            exactly, or no factor reaches the budget.
     """
     if not all(isinstance(each, AdditiveMechanism) for each in published):
         raise Unsupported("adds no noise, so it has no exact calibration")
@@ -45,10 +47,10 @@ def rescaled(
 
 
 def rescaled_for_all(published: Mechanism, budget: Budget, releases: int) -> Mechanism:
-    """The mechanism of every release, rescaled so that all together have the budget's true delta.
+    """Rescale the noise so that the true delta of all releases together is the budget's.
 
     Args:
-        published: Each release has the whole budget, as in tldp2025.
+        published: The mechanism of one release, for which it has the whole budget, as in tldp2025.
         releases: Number of releases of one person's data, at least 1.
 
     Raises:
@@ -61,10 +63,11 @@ def rescaled_for_all(published: Mechanism, budget: Budget, releases: int) -> Mec
 
 
 def spent_by_releases(mechanism: Mechanism, releases: int, budget: Budget) -> dict[str, float]:
-    """The size of one release's noise, and what all releases together spend.
+    """Return the size of one release's noise, and bounds on what all releases together spend.
 
-    These are bounds on the true delta at the budget's epsilon, and on the true epsilon at its
-    delta. Keyed by name; a number that is unknown or not finite is absent.
+    The keys are `noise_deviation`, the root mean square of the noise on one element;
+    `true_delta_lower` and `true_delta_upper`, at the budget's epsilon; and `true_epsilon_upper`,
+    at its delta. A number that is unknown or not finite is absent.
     """
     found = {}
     if isinstance(mechanism, AdditiveMechanism):
@@ -84,7 +87,7 @@ def spent_by_releases(mechanism: Mechanism, releases: int, budget: Budget) -> di
 
 
 def protected(mechanism: Mechanism, records: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Records (n, ...), float32, each released on its own; same shape."""
+    """Release each of the records (n, ...), float32, on its own; the result has the same shape."""
     tensors = records.reshape(len(records), *mechanism.query.shape)
     released = np.empty_like(tensors)
     for start in range(0, len(tensors), _AT_ONCE):
@@ -94,7 +97,7 @@ def protected(mechanism: Mechanism, records: np.ndarray, rng: np.random.Generato
 
 
 def squared_error(released: np.ndarray, records: np.ndarray) -> float:
-    """Mean over the records of ||released - record||^2."""
+    """Return the mean over the records of ||released - record||^2."""
     total = sum(
         float(np.sum(np.square(r - x), dtype=np.float64))
         for r, x in zip(

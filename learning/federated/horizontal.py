@@ -15,8 +15,8 @@ from learning.training.device import prepared, tensors_of
 from learning.training.rounds import Round
 from learning.training.trial import Seeds
 
-# Records of a batch that a copy of a network sees at once on a CPU. The states of a small LSTM at
-# all places of more texts do not fit a core's cache: a batch of 256 takes 1.3 times as long whole.
+# Records of a batch that a copy of a network processes at once on a CPU. The states of a small LSTM
+# for more texts do not fit into a core's cache: 256 texts at once take 1.3 times as long.
 TOGETHER = 128
 
 
@@ -25,15 +25,15 @@ class HorizontalPlan:
     """How participants train and upload.
 
     Args:
-        participants: They share the records equally; the remainder, fewer than their number, is not
+        participants: Number of participants. They share the records equally; the remainder is not
             used.
-        rounds: Uploads of every participant.
+        rounds: Number of uploads of every participant.
         local_epochs: Passes over a participant's records between two uploads.
         batch: Records per local step; the last step of a pass may have fewer.
         learning_rate: The rate of plain gradient descent, for the participants and the server.
-        clip: C > 0, the bound on |element| of an upload; None: uploads are not clipped.
-        summed: The gradient of an epoch is the sum over its steps, not their mean.
-        device: "cpu", or "auto" for CUDA where there is one; its results are not the CPU's.
+        clip: C > 0, the bound on |element| of an upload; None for no clipping.
+        summed: Whether the gradient of an epoch is the sum over its steps, instead of the mean.
+        device: "cpu", or "auto" for CUDA if available; results on CUDA differ from the CPU's.
     """
 
     participants: int
@@ -46,14 +46,14 @@ class HorizontalPlan:
     device: str = "cpu"
 
     def steps(self, records: int) -> int:
-        """S: the batches of a participant's records, rounded, as the steps of one pass.
+        """Return S, the steps of one pass: the batches of a participant's records, rounded.
 
         A pass whose last batch is less than half full has one step more.
         """
         return max(1, round(records // self.participants / self.batch))
 
     def unit(self, records: int) -> float:
-        """How far the parameters move for an upload of one."""
+        """Return how far the parameters move for an upload of one."""
         return self.learning_rate * (1 if self.summed else self.steps(records))
 
 
@@ -69,19 +69,19 @@ def train(
 ) -> list[Round]:
     """Train independent runs in rounds, and test each after every round.
 
-    Where `network.stacks` is true, all participants of all runs take their steps together, and
-    memory grows with their number; otherwise they train one after the other.
+    If `network.stacks` is true, all participants of all runs take their steps together, and memory
+    grows with their number. Otherwise they train one after the other.
 
     A participant starts from the server's parameters and runs its local epochs of gradient descent.
-    Its upload is the sum over local epochs of the epoch's gradient, f(X) = sum_i g_i(X) (eq. 29).
-    g_i is the mean of the gradients in that epoch's steps, so that the upload is the change of the
-    parameters over -(learning_rate S), S the steps of an epoch; or, where the plan is `summed`,
-    their sum, S times as large. Every element is clipped to [-C, C], and the server sees the
-    release only; it moves by -(learning_rate S), or -learning_rate, times the mean of the releases.
-    Without clipping and noise, both are federated averaging.
+    Its upload is f(X) = sum_i g_i(X) (eq. 29), where g_i is the gradient of the i-th local epoch.
+    This gradient is the mean over the S steps of the epoch, so that the upload is the change of the
+    parameters over -(learning_rate S). If the plan is `summed`, g_i is the sum over the steps, and
+    the upload is S times as large. Every element is clipped to [-C, C], and the server sees only
+    the release. The server moves by -(learning_rate S), or -learning_rate, times the mean of the
+    releases. Without clipping and noise, both are federated averaging.
 
-    Where local training overflows, clipping replaces NaN by zero and infinities by C or -C: a
-    function of one participant's data alone.
+    If local training overflows, clipping replaces NaN by zero and infinities by C or -C. This
+    depends on one participant's data alone.
 
     Args:
         release: Maps a clipped upload (M,), float32, and a generator to what the server sees.
@@ -94,7 +94,7 @@ def train(
     device = prepared(plan.device)
     inputs, labels, *tests = tensors_of(data, device)
     count = len(labels) // plan.participants
-    # The records are dealt once per run; rounds draw from [batches, round].
+    # Each run deals its records once, by a seed of its own; rounds draw from [batches, round].
     orders = [np.random.default_rng([s.batches, 0, 1]).permutation(len(labels)) for s in seeds]
     owned = [each[: plan.participants * count].reshape(plan.participants, -1) for each in orders]
     unit = plan.unit(len(labels))
@@ -110,7 +110,7 @@ def train(
         for together in [everyone] if network.stacks else [[each] for each in everyone]:
             runs = [number // plan.participants for number in together]
             local = parameters[runs]
-            # All participants have as many records: their batches in a step are of one size.
+            # All participants have equally many records, so their batches in a step have one size.
             for step in zip(*(drawn[number] for number in together), strict=True):
                 chosen = torch.stack(step).to(device)
                 gradients = _gradients(network, local, inputs[chosen], labels[chosen])
@@ -131,15 +131,15 @@ def train(
 def _local_batches(
     records: np.ndarray, rng: np.random.Generator, plan: HorizontalPlan
 ) -> Iterator[torch.Tensor]:
-    """The records of every step that a participant takes in a round."""
-    # Stored results come after these draws, which nothing uses any more.
+    """Yield the records of every step that a participant takes in a round."""
+    # Nothing uses these draws any more, but stored results were drawn after them.
     rng.random(len(records))
     for _ in range(plan.local_epochs):
         yield from torch.from_numpy(rng.permutation(records)).split(plan.batch)
 
 
 def _gradients(network: Network, parameters, inputs, labels) -> torch.Tensor:
-    """The gradients (P, M) of mean losses, one for each of the parameters (P, M).
+    """Return the gradients (P, M) of the mean losses of P copies with parameters (P, M).
 
     Args:
         inputs, labels: (P, n, ...) and (P, n).

@@ -1,7 +1,7 @@
-"""An upload of a whole network, released layer by layer, each through its own mechanism.
+"""Release of an upload of a whole network, in which every layer has its own mechanism.
 
-A layer's weight and bias form one matrix, the bias as one more input: one release per layer instead
-of two. The matrix is taller than wide, like three of mgm2021's four gradient shapes (105 x 12,
+A layer's weight and bias form one matrix, in which the bias is one more input, so that a layer
+needs one release. The matrix is taller than wide, like three of mgm2021's four shapes (105 x 12,
 4608 x 512, 20,002 x 128; LeNet's 120 x 400 is the exception). Only UDN depends on the
 orientation, through a square root. The bias lengthens the axis of the inputs: 106 x 12 for Adult.
 """
@@ -17,14 +17,14 @@ from mechanisms.query.box_query import box_query
 
 
 def layer_shape(layer: Layer) -> tuple[int, int]:
-    """Rows and columns of a layer's matrix, rows >= columns."""
+    """Return the numbers of rows and columns of a layer's matrix, rows >= columns."""
     outputs = layer.weight[0]
     sides = outputs, layer.size // outputs
     return max(sides), min(sides)
 
 
 def layer_queries(network: Network, bound: float) -> list[Query]:
-    """One query per layer of an upload that is clipped to [-bound, bound], bound > 0."""
+    """Return one query per layer of an upload that is clipped to [-bound, bound], bound > 0."""
     return [
         box_query(layer_shape(layer), -bound, bound, adjacency="replace")
         for layer in network.layers
@@ -32,7 +32,7 @@ def layer_queries(network: Network, bound: float) -> list[Query]:
 
 
 def layer_places(network: Network) -> list[np.ndarray]:
-    """The matrices of the layers, each with the places (0..M-1) of its elements in an upload."""
+    """Return one matrix per layer: the places (0..M-1) of the layer's elements in an upload."""
     found, start = [], 0
     for layer in network.layers:
         outputs, count = layer.weight[0], math.prod(layer.weight)
@@ -52,10 +52,10 @@ def release(
     upload: np.ndarray,
     rng: np.random.Generator,
 ) -> np.ndarray:
-    """An upload (M,) with every layer released through its mechanism, one per layer.
+    """Release every layer of an upload (M,) through its own mechanism.
 
     Args:
-        places: Those of `layer_places`.
+        places: The result of `layer_places`.
     """
     released = np.empty_like(upload)
     for own, mechanism in zip(places, mechanisms, strict=True):

@@ -3,7 +3,7 @@
 In every round each user trains the server's parameters on the user's own records, clips them
 element by element to [-C, C], perturbs them and sends them; the server returns the mean. The
 paper's list of steps adds the noise to the mean, while its Section 5.1.3 lets every user perturb
-before anything is transmitted. This module does the second, which is local privacy.
+before anything is transmitted. This module follows Section 5.1.3, which gives local privacy.
 """
 
 from collections.abc import Callable
@@ -17,7 +17,7 @@ from learning.training.trial import Seeds
 
 
 def clipped(parameters: np.ndarray, bound: float) -> np.ndarray:
-    """Every element clipped to [-bound, bound]; NaN becomes zero."""
+    """Clip every element to [-bound, bound]; NaN becomes zero."""
     return np.clip(np.nan_to_num(parameters, posinf=bound, neginf=-bound), -bound, bound)
 
 
@@ -33,16 +33,16 @@ def averaged(
     checkpoint: Path | None = None,
     label: str = "",
 ) -> np.ndarray:
-    """The server's parameters (M,) float32 after the last round.
+    """Run all rounds and return the server's parameters (M,), float32.
 
     Every round has its own seeds.
 
     Args:
         users: Inputs and labels, one pair per user.
         rounds: Number of times that every user sends parameters; at least 1.
-        training: Training of a user in one round. Adam restarts in every round: the paper does not
-            say whether its averages outlive a round.
-        bound: C > 0; None: parameters are not clipped.
+        training: Training of a user in one round. Adam restarts in every round, because the paper
+            does not say whether its averages outlive a round.
+        bound: C > 0; None for no clipping.
         release: Maps parameters (1, M) float32 and a generator to what is sent.
         checkpoint, label: As in `in_rounds`.
     """

@@ -1,4 +1,4 @@
-"""Federated training in rounds: seeds of every round, and a check and a test after it."""
+"""Federated training in rounds, each with its own seeds and with a check and a test at its end."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -33,9 +33,9 @@ def in_rounds(
     checkpoint: Path | None = None,
     label: str = "",
 ) -> list[Round]:
-    """Apply `advance` to the parameters of all runs, round by round; one entry per round.
+    """Apply `advance` to the parameters of all runs, round by round; return one entry per round.
 
-    Every run has its own generators for batches and for noise in every round, and one accuracy.
+    In every round each run has its own generators for batches and for noise, and one accuracy.
 
     Args:
         advance: Maps the parameters (R, M) of R runs and the generators of the round, one per run

@@ -1,19 +1,19 @@
 """Budgets of uploads that repeat round after round, as in mgm2021 Section 8.2.
 
-Claimed. In the horizontal study the total (epsilon, delta) of a run is shared among all its uses
-(uploaded matrices, over all rounds) by the composition theorem of Kairouz, Oh and Viswanath. In the
-vertical one every use has the total, and its epsilon is the one before sampling by the paper's
-Theorem 6, which is stated for pure DP; delta stays unchanged, which is conservative. The paper
-applies the theorem to MVG, MGM and the matrix mechanism. Here all mechanisms get the same share,
-including the paper's Gaussian, which splits it once more over the elements (gaussian-per-element),
-as its Table 4 does. Read literally, Section 8.2 gives every element the epsilon of the figure, mn
-times as much in total: that Gaussian's noise would be mn times smaller, far below IDN's.
+The claimed budget. In the horizontal study the total (epsilon, delta) of a run is shared among all
+its uses (uploaded matrices, over all rounds) by the composition theorem of Kairouz, Oh and
+Viswanath. In the vertical study every use has the total, with the epsilon before sampling by the
+paper's Theorem 6. That theorem is stated for pure DP; delta stays unchanged, which is conservative.
+The paper applies it to MVG, MGM and the matrix mechanism. Here all mechanisms get the same share.
+The paper's Gaussian then splits its share over the elements (gaussian-per-element), as in Table 4.
+Read literally, Section 8.2 gives every element the epsilon of the figure, mn times as much in
+total: that Gaussian's noise would be mn times smaller, far below IDN's.
 
-True. All uploads of a round move to opposite corners of their boxes together, so that Gaussian
-noise composes over layers and rounds exactly, by mu^2 = sum mu_i^2. Sampling amplifies nothing:
-horizontal uploads depend on all records of a participant, and vertical ones on more than their own
-sample. The claim is far from this truth. At the exact calibration one factor rescales all noise
-until the true total equals the budget.
+The true spending. In the worst case all uploads of a round move to opposite corners of their boxes
+together, so that Gaussian noise composes over layers and rounds exactly, by mu^2 = sum mu_i^2.
+Sampling amplifies nothing: horizontal uploads depend on all records of a participant, and vertical
+ones on more than their own sample. The claim is far from this truth. At the exact calibration one
+factor rescales all noise until the true total, or its upper bound, equals the budget.
 """
 
 import math
@@ -34,7 +34,7 @@ def calibrated_uploads(
     total: Budget,
     calibration: str,
 ) -> tuple[Mechanism, ...]:
-    """One mechanism per upload of a round, in the order of `queries`.
+    """Return one mechanism per upload of a round, in the order of `queries`.
 
     Args:
         published: Calibrates the mechanism as its source does.
@@ -44,8 +44,9 @@ def calibrated_uploads(
         calibration: "published" or "exact".
 
     Raises:
-        Unsupported: As `Mechanism.calibrate` does; or there is no exact calibration, because the
-            exact total privacy loss is not known or no scale reaches the budget.
+        Unsupported: The mechanism refuses a query or the budget, or there is no exact calibration,
+            because the mechanism adds no noise, the exact total privacy loss is not known or no
+            scale reaches the budget.
     """
     found = tuple(published(query, use) for query in queries)
     if calibration == "published":
@@ -54,9 +55,9 @@ def calibrated_uploads(
 
 
 def spent(mechanisms: Sequence[Mechanism], rounds: int) -> GaussianProfile | SampledRun | None:
-    """What a run spends, exactly for Gaussian noise; other noise has upper bounds.
+    """Return what a run spends: exactly for Gaussian noise, an upper bound for other noise.
 
-    None where no bounds are known.
+    The result is None if no bound is known.
     """
     joint = joint_profile([mechanism.profile() for mechanism in mechanisms])
     if joint is None or not joint.symmetric:
@@ -67,7 +68,7 @@ def spent(mechanisms: Sequence[Mechanism], rounds: int) -> GaussianProfile | Sam
 
 
 def worst_delta(profiles: Iterable[PrivacyProfile], epsilon: float) -> float:
-    """The largest delta of one upload at epsilon, a lower bound on that of the run."""
+    """Return the largest delta of one upload at epsilon, a lower bound on the run's delta."""
     return max(float(_run_of(profile, 1).step_delta(epsilon).lower) for profile in profiles)
 
 
@@ -76,9 +77,9 @@ def _run_of(profile: PrivacyProfile, rounds: int) -> SampledRun:
 
 
 def joint_profile(profiles: Sequence[PrivacyProfile | None]) -> PrivacyProfile | None:
-    """The profile of independent releases whose worst pairs occur together.
+    """Return the privacy profile of independent releases whose worst pairs occur together.
 
-    Known for Gaussian noise and for releases with equal profiles; None otherwise.
+    It is known for Gaussian noise and for releases with equal profiles, and None otherwise.
     """
     if any(profile is None for profile in profiles):
         return None

@@ -21,11 +21,11 @@ class VerticalPlan:
     """How participants release features and the server trains.
 
     Args:
-        rounds: Number of tests; a round is `iterations` iterations and a test.
-        iterations: Batches of a round.
+        rounds: Number of rounds, each of `iterations` iterations and a test.
+        iterations: Number of batches of a round.
         batch: m, records of a batch, drawn anew without replacement for every iteration.
         learning_rate: The rate of plain gradient descent, for the participants and the server.
-        device: "cpu", or "auto" for CUDA where there is one; its results are not the CPU's.
+        device: "cpu", or "auto" for CUDA if available; results on CUDA differ from the CPU's.
     """
 
     rounds: int
@@ -49,10 +49,10 @@ def train(
 
     All runs take their steps together. In every iteration of a run both participants compute the
     features of the same batch, (m, n) each, and release them. The server clips what it receives to
-    [-1, 1], the range of features: this is post-processing, and without it training overflows at
-    all but enormous budgets. The server steps on the cross-entropy of its top model there and
-    returns the gradient with respect to the features, which the participants propagate through
-    their local models as if there were neither noise nor clipping.
+    [-1, 1], the range of features. This is post-processing, and without it training overflows at
+    all but enormous budgets. The server takes a step on the cross-entropy of its top model at the
+    clipped features and returns the gradient with respect to them. The participants propagate this
+    gradient through their local models as if there were neither noise nor clipping.
 
     Args:
         release: Maps both participants' features (2, m, n), float32, and a generator to what the
@@ -68,7 +68,7 @@ def train(
     network, shares = split.network, split.shares(inputs)
 
     def received(features, noise):
-        """Released features (R, m, 2n), clipped, with the gradient of those before the release."""
+        """Release and clip features (R, m, 2n); gradients pass as if they were unchanged."""
         require_finite(features, "a participant's features")
         apart = features.detach().cpu().unflatten(-1, (2, -1)).swapaxes(1, 2).numpy()
         released = np.stack([release(own, rng) for own, rng in zip(apart, noise, strict=True)])
@@ -86,7 +86,7 @@ def train(
             tensors = network.tensors(at)
             features = received(split.local(tensors, [own[chosen] for own in shares]), noise)
             logits = split.top(tensors, features)
-            # The sum over runs of the mean over a batch: a run's parameters change its own loss.
+            # The sum over runs of the mean over a batch: a run's parameters affect only its loss.
             total = cross_entropy(logits.flatten(0, 1), labels[chosen].flatten(), reduction="sum")
             (gradients,) = torch.autograd.grad(total / plan.batch, at)
             parameters = parameters - plan.learning_rate * gradients

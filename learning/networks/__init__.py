@@ -1,4 +1,4 @@
-"""The networks, one family a file, each a pure function of one flat vector of parameters.
+"""Networks, one family per file; each is a pure function of one flat vector of parameters.
 
-Torch is imported on use, so that the size of a network is known without it.
+Functions import torch themselves, so that the size of a network is known without it.
 """

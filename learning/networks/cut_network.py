@@ -1,7 +1,7 @@
 """Networks cut at the layer whose output is released, with tanh there (imgm2022 and tldp2025).
 
-The body turns an input into features in (-1, 1), the head turns features into logits. All
-activations are tanh, as in imgm2022.
+The body maps an input to features in (-1, 1), and the head maps features to logits. All activations
+are tanh, as in imgm2022.
 """
 
 import math
@@ -25,8 +25,8 @@ class Cut:
     """A network in two parts: the head takes the outputs of the body.
 
     Args:
-        body: From inputs (n, ...) to features (n, *shape), all in (-1, 1).
-        head: From features to logits (n, classes).
+        body: Maps inputs (n, ...) to features (n, *shape), all in (-1, 1).
+        head: Maps features to logits (n, classes).
         shape: Shape of the features of one example.
     """
 
@@ -41,7 +41,7 @@ class Cut:
 
     @property
     def whole(self) -> Network:
-        """Both as one network, the body's parameters first."""
+        """Body and head as one network, with the body's parameters first."""
         count = len(self.body.layers)
 
         def apply(parameters, inputs):
@@ -51,7 +51,10 @@ class Cut:
 
 
 def tanh_perceptron(*widths: int) -> Network:
-    """Affine maps between these widths with tanh between them; inputs (n, ...) are flattened."""
+    """Return a network of affine maps between these widths with tanh between them.
+
+    Inputs (n, ...) are flattened.
+    """
     return Network(layers=layers(*zip(widths[1:], widths[:-1], strict=True)), apply=_perceptron)
 
 
@@ -92,9 +95,9 @@ def _alexnet_body(parameters, images):
 
 
 def cut_bilstm(words: int, dimensions: int, hidden: int, classes: int) -> Cut:
-    """An embedding and an LSTM in each direction; their mean states over the text are the features.
+    """Return a network of an embedding and an LSTM in each direction, cut at their mean states.
 
-    With the mean state and the scaled embedding it learns within a few epochs.
+    With the mean state over the text and the scaled embedding it learns within a few epochs.
     """
     gates = (Layer(weight=(4 * hidden, dimensions)), Layer(weight=(4 * hidden, hidden)))
     body = Network(
@@ -104,7 +107,7 @@ def cut_bilstm(words: int, dimensions: int, hidden: int, classes: int) -> Cut:
     return Cut(body=body, head=tanh_perceptron(2 * hidden, classes), shape=(2 * hidden,))
 
 
-# By the names that configs use.
+# The cut networks by the names that configs use.
 CUTS = {
     # 8 x 8 digits: one hidden layer.
     "perceptron": Cut(

@@ -4,16 +4,16 @@ AlexNet has its five convolutions, all with 3 x 3 kernels. imgm2022 gives one gr
 x 512. It is taken as the first fully connected layer, from the 4,096 = 256 x 4 x 4 outputs of the
 convolutions.
 
-VGG-16 is configuration D of Simonyan and Zisserman 2015. Without any normalisation 13 convolutions
-hardly train. imgm2022 gives one shape of the fully connected layers, 1,024 x 512; here they go from
-512 to 1,024 to 512 to 10.
+VGG-16 is configuration D of Simonyan and Zisserman 2015. Without any normalisation, 13 convolutions
+hardly train. imgm2022 gives one shape of the fully connected layers, 1,024 x 512; here the layers
+go from 512 to 1,024 to 512 to 10.
 
 ResNet-18 (He et al. 2016) has the 512 x 4608 layer of mgm2021 Table 2. The first convolution is 3 x
 3 at stride 1 without pooling, as usual for images of this size.
 
-Group normalisation (Wu and He 2018) replaces batch normalisation in VGG-16 and ResNet-18: with the
-statistics of a batch one record's gradient would depend on other records, and running averages are
-a state that no mechanism protects.
+Group normalisation (Wu and He 2018) replaces batch normalisation in VGG-16 and ResNet-18. With the
+statistics of a batch, one record's gradient would depend on other records, and no mechanism
+protects the running averages.
 """
 
 from learning.networks.multilayer_perceptron import fully_connected
@@ -28,7 +28,7 @@ _POOLED = (0, 1, 4)
 
 
 def alexnet_features(parameters, images, activation):
-    """Outputs (n, 256, 4, 4) of the convolutions on images (n, 3, 32, 32)."""
+    """Return the outputs (n, 256, 4, 4) of the convolutions on images (n, 3, 32, 32)."""
     from torch.nn.functional import conv2d
 
     x = images
@@ -55,7 +55,7 @@ BLOCKS = ((64, 64), (128, 128), (256, 256, 256), (512, 512, 512), (512, 512, 512
 
 
 def vgg_convolutions() -> tuple[Layer, ...]:
-    """Each convolution and its normalisation."""
+    """Return the layers of every convolution and its normalisation, in order."""
     found, width = [], 3
     for channels in (channels for block in BLOCKS for channels in block):
         found += normalised_convolution(width, channels, 3)
@@ -64,7 +64,7 @@ def vgg_convolutions() -> tuple[Layer, ...]:
 
 
 def vgg_features(parameters, images, activation):
-    """Features (n, 512) of images (n, 3, 32, 32)."""
+    """Return the features (n, 512) of images (n, 3, 32, 32)."""
     from torch.nn.functional import conv2d, group_norm
 
     remaining, x = iter(parameters), images
@@ -73,7 +73,7 @@ def vgg_features(parameters, images, activation):
             (weight, _), normalisation = next(remaining), next(remaining)
             x = conv2d(x, weight, padding=1)
             x = activation(group_norm(x, GROUPS, *normalisation))
-        # Normalisation is faster where the channels of a pixel are apart in memory.
+        # Normalisation is faster if the channels of a pixel are apart in memory.
         x = pooled(x).contiguous()
     return x.flatten(1)
 
@@ -94,7 +94,7 @@ _WIDTHS = (64, 128, 256, 512)
 
 
 def _plan() -> list[tuple[int, int, int]]:
-    """(channels in, channels out, stride) of the eight blocks."""
+    """Return (channels in, channels out, stride) of each of the eight blocks."""
     blocks, before = [], _WIDTHS[0]
     for width in _WIDTHS:
         for stride in (1 if width == before else 2, 1):

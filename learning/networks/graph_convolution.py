@@ -7,10 +7,11 @@ LAYERS = layers((16, 1433), (7, 16))
 
 
 def gcn(mixed) -> Network:
-    """Two convolutions with a rectifier between them, without dropout.
+    """Return a network of two graph convolutions with a rectifier between them, without dropout.
 
     An input is a node's neighbourhood (k, 2) from learning/records/citation_graph.py: numbers j and
-    weights a_j. Its logits are sum_j a_j W2 relu(W1 x_j + b1) + b2 with x_j row j of `mixed`.
+    weights a_j. The node's logits are sum_j a_j W2 relu(W1 x_j + b1) + b2, where x_j is row j of
+    `mixed`, and W1, b1, W2 and b2 are the parameters.
 
     Args:
         mixed: float32 (nodes, 1433), the words of every node averaged over its neighbourhood, as
@@ -34,5 +35,5 @@ def gcn(mixed) -> Network:
 
 
 def _shortened(nodes):
-    """Neighbourhoods cut after the last place that any of them uses."""
+    """Cut neighbourhoods after the last place that any of them uses."""
     return nodes[:, : max(1, int((nodes[..., 1] > 0).sum(dim=1).max()))]

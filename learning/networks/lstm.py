@@ -1,11 +1,11 @@
-"""Long short-term memories for texts: mgm2021's and, in both directions, tldp2025's.
+"""LSTM networks for texts: mgm2021's, and the bidirectional one of tldp2025.
 
-All classify the mean of the states over the text: plain gradient descent learns from it within the
-few epochs of the papers. mgm2021 gives only the size of the embedding, 20,002 x 128; 128 hidden
+All classify the mean of the states over the text, from which plain gradient descent learns within
+the few epochs of the papers. mgm2021 gives only the size of the embedding, 20,002 x 128; 128 hidden
 units are our choice. tldp2025 states two bidirectional layers of 256 units, pre-trained GloVe
-vectors and a dropout of 0.3; here the embedding is learned with the rest, as GloVe is not a data
-set of this suite, and dropout is left out, as a network here is a function of its parameters and
-inputs alone.
+vectors and a dropout of 0.3. Here the embedding is learned with the rest, because GloVe is not a
+data set of this suite. Dropout is left out, because a network here is a function of its parameters
+and inputs alone.
 """
 
 import functools
@@ -13,15 +13,15 @@ import functools
 from learning.networks.network import Layer, Network
 from learning.records.texts import WORDS
 
-# Glorot's range for an embedding shrinks with the number of words; the layer after it expects
-# inputs of about unit size.
+# The factor on embedded words: Glorot's range shrinks with the number of words, but the next layer
+# expects inputs of about unit size.
 EMBEDDING_SCALE = 20.0
 
 
 def lstm(
     words: int, dimensions: int, hidden: int, *, depth: int = 1, bidirectional: bool = False
 ) -> Network:
-    """An embedding, layers of cells, and an affine map of the mean state to two classes.
+    """Return an embedding, LSTM layers, and an affine map of the mean state to two classes.
 
     Inputs are word numbers (n, length) int64, below `words`.
 
@@ -57,9 +57,10 @@ def _apply(parameters, texts, **sizes):
 
 
 def mean_state(parameters, texts, *, hidden, depth, bidirectional):
-    """The mean over texts (n, length) of the last layer's states: (n, hidden) of each direction.
+    """Return the last layer's states, averaged over each text: (n, directions * hidden).
 
-    The parameters are those of the embedding, and of the inputs and states of every cell.
+    The parameters are the (weight, bias) of the embedding, and of the inputs and the states of
+    every cell. `texts` has word numbers (n, length).
     """
     import torch
     from torch.nn.functional import embedding
@@ -67,7 +68,7 @@ def mean_state(parameters, texts, *, hidden, depth, bidirectional):
     (words, _), *cells = parameters
     vectors = embedding(texts, words) * EMBEDDING_SCALE
     start = vectors.new_zeros(depth * (1 + bidirectional), len(texts), hidden)
-    # torch's cells have a second bias.
+    # torch's cells have a second bias; it is zero if the network has none.
     none = vectors.new_zeros(4 * hidden)
     weights = []
     for (inner, bias), (recurrent, second) in zip(cells[::2], cells[1::2], strict=True):

@@ -3,11 +3,11 @@
 An inverted residual block has a 1 x 1 convolution that widens, a 3 x 3 convolution of each channel,
 and a 1 x 1 convolution that narrows, with a shortcut where the shape stays the same. Batch
 normalisation keeps averages of the training images beside the parameters. Group normalisation, used
-here, has the same parameters and keeps nothing: the parameters are the whole model. Its scales are
-1 + weight, and the weights start at zero, so that clipping parameters to [-1, 1] leaves a scale
-room on either side of 1.
+here, has the same parameters and keeps no averages, so the parameters are the whole model. Its
+scales are 1 + weight, and the weights start at zero, so that clipping parameters to [-1, 1] leaves
+a scale room on either side of 1.
 
-The paper starts from ImageNet weights. Those belong to a network with batch normalisation; here
+The paper starts from ImageNet weights, which belong to a network with batch normalisation. Here
 training starts from scratch.
 """
 
@@ -33,7 +33,7 @@ _STEM, _LAST = 32, 1280
 
 
 def _blocks() -> Iterator[tuple[int, int, int, int]]:
-    """(channels in, channels of the middle, channels out, stride) of every block."""
+    """Yield (channels in, channels of the middle, channels out, stride) of every block."""
     width = _STEM
     for expansion, narrowed, count, stride in _STAGES:
         for index in range(count):
@@ -42,7 +42,7 @@ def _blocks() -> Iterator[tuple[int, int, int, int]]:
 
 
 def mobilenet(channels: int, classes: int) -> Network:
-    """A classifier of images (n, channels, height, width) of any height and width."""
+    """Return a classifier of images (n, channels, height, width) of any height and width."""
     layers = [*normalised_convolution(channels, _STEM, 3)]
     for width, wide, narrowed, _ in _blocks():
         if wide > width:
@@ -71,7 +71,7 @@ def _apply(parameters, images):
 
 
 def _convolved(pairs, x, stride: int = 1, groups: int = 1):
-    """The next convolution and its normalisation, in groups of eight channels."""
+    """Apply the next convolution and its normalisation, in groups of eight channels."""
     from torch.nn.functional import conv2d, group_norm
 
     weight, _ = next(pairs)

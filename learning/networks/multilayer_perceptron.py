@@ -6,7 +6,7 @@ from learning.networks.network import Network, layers
 
 
 def multilayer_perceptron(*widths: int) -> Network:
-    """Affine maps with rectifiers between them.
+    """Return a network of affine maps with rectifiers between them.
 
     Args:
         *widths: Number of inputs, of units in every hidden layer, and of classes. Inputs (n, ...)
@@ -17,7 +17,7 @@ def multilayer_perceptron(*widths: int) -> Network:
 
 
 def fully_connected(parameters, records):
-    """Logits of records (n, ...), which are flattened."""
+    """Return the logits of records (n, ...), which are flattened."""
     from torch.nn.functional import linear, relu
 
     *hidden, last = parameters

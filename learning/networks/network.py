@@ -1,4 +1,4 @@
-"""The contract of a network: the shapes of its layers, and a function from these to logits."""
+"""The contract of a network: the shapes of its layers, and a function of their parameters."""
 
 import math
 from collections.abc import Callable
@@ -11,15 +11,15 @@ import numpy as np
 class Layer:
     """A weight and, unless `bias` is False, a bias with an entry per row of the weight.
 
-    Weights start as Glorot and Bengio 2010 say, uniform: the default of Keras and of the tutorials
-    that the papers use. Biases start at zero.
+    Initial weights are uniform, as in Glorot and Bengio 2010, which is the default of Keras and of
+    the tutorials that the papers use. Biases start at zero.
 
     Args:
-        weight: Its shape, outputs first: (out, in) or (out, in, k, k); an embedding is
-            (words, dimensions).
-        bias: Whether the layer has one.
-        scales: Whether the layer scales and shifts after a normalisation: the weight is
-            (channels, 1), it starts at zero, and the scales are 1 + weight.
+        weight: The shape of the weight, outputs first: (out, in) or (out, in, k, k), or
+            (words, dimensions) for an embedding.
+        bias: Whether the layer has a bias.
+        scales: Whether the layer scales and shifts the result of a normalisation. Its weight
+            (channels, 1) then starts at zero, and the scales are 1 + weight.
     """
 
     weight: tuple[int, ...]
@@ -32,7 +32,7 @@ class Layer:
         return math.prod(self.weight) + self.bias * self.weight[0]
 
     def initial(self, rng: np.random.Generator) -> np.ndarray:
-        """Random initial parameters (size,): the weight, row by row, and then the bias."""
+        """Draw initial parameters (size,): the weight, row by row, and then the bias."""
         count, taps = math.prod(self.weight), math.prod(self.weight[2:])
         bias = np.zeros(self.bias * self.weight[0])
         if self.scales:
@@ -47,10 +47,10 @@ class Network:
 
     Args:
         layers: The layers in the order of the flat vector of parameters.
-        apply: From a list of (weight, bias) and inputs (n, ...), as torch tensors, to logits
-            (n, classes). The bias of a layer without one is None; the weight of a normalisation is
-            its scales (channels,).
-        shortened: From a batch of inputs to the same batch without padding that no input needs.
+        apply: Maps a list of (weight, bias) and inputs (n, ...), as torch tensors, to logits
+            (n, classes). A missing bias is None; the weight of a normalisation is its scales
+            (channels,).
+        shortened: Maps a batch of inputs to the same batch without padding that no input needs.
         stacks: Whether copies of this network train faster together, by torch.func.vmap, than one
             by one. Fully connected networks do.
     """
@@ -66,17 +66,17 @@ class Network:
         return sum(layer.size for layer in self.layers)
 
     def initial(self, rng: np.random.Generator) -> np.ndarray:
-        """Random initial parameters (M,) float32."""
+        """Draw initial parameters (M,), float32."""
         return np.concatenate([layer.initial(rng) for layer in self.layers]).astype(np.float32)
 
     def logits(self, parameters, inputs):
-        """Logits (n, classes) at parameters (M,)."""
+        """Return the logits (n, classes) of inputs (n, ...) at parameters (M,)."""
         return self.apply(self.tensors(parameters), inputs)
 
     def tensors(self, parameters) -> list[tuple]:
-        """The argument of `apply`, from parameters (M,): the (weight, bias) of every layer.
+        """Split parameters (M,) into the argument of `apply`: the (weight, bias) of every layer.
 
-        From parameters (R, M) of R copies: stacked weights and biases, (R, ...) each.
+        Parameters (R, M) of R copies give stacked weights and biases, (R, ...) each.
         """
         parts = parameters.split([layer.size for layer in self.layers], dim=-1)
         pairs = []
@@ -89,11 +89,11 @@ class Network:
 
 
 def layers(*weights: tuple[int, ...]) -> tuple[Layer, ...]:
-    """Layers with biases and weights of these shapes."""
+    """Return layers with biases and with weights of these shapes."""
     return tuple(Layer(weight=weight) for weight in weights)
 
 
 def normalised_convolution(inputs: int, outputs: int, side: int) -> tuple[Layer, Layer]:
-    """A convolution, and its normalisation, which would undo a bias of the convolution."""
+    """Return a convolution and its normalisation, which would undo a bias of the convolution."""
     weight = (outputs, inputs, side, side)
     return Layer(weight=weight, bias=False), Layer(weight=(outputs, 1), scales=True)

@@ -5,11 +5,11 @@ Both decide how long a small convolutional network takes.
 
 
 def channels_together(images):
-    """The same images (n, channels, height, width), the channels of a pixel side by side in memory.
+    """Copy images (n, channels, height, width) so that the channels of a pixel are adjacent.
 
     On a CPU, a training step of a small convolutional network then takes about two thirds of the
-    time. Images of one channel are copied too: `contiguous` would return them as they are, and the
-    convolution's gradients are fast only where the strides say so.
+    time. Images of one channel are copied too: `contiguous` would return them as they are, but the
+    convolution's gradients are fast only if the strides state this order.
     """
     import torch
 
@@ -17,13 +17,13 @@ def channels_together(images):
 
 
 def pooled(images, stride: int = 2):
-    """The largest of every 2 x 2 pixels; images (n, channels, height, width).
+    """Return the largest of every 2 x 2 pixels of images (n, channels, height, width).
 
-    It equals torch's max_pool2d, gradients included, which on a CPU takes longer than convolutions
-    as small as ours: its loop is not vectorised where the channels of a pixel are apart in memory.
-    Bringing them together makes it about three times as fast, and they stay together, as the next
-    convolution and its gradients then take less time too. Two maxima of slices are ten times as
-    fast, but their gradients would be slow.
+    The result and its gradients equal those of torch's max_pool2d. On a CPU, max_pool2d takes
+    longer than convolutions as small as ours, because its loop is not vectorised if the channels of
+    a pixel are apart in memory. Bringing them together makes it about three times as fast, and they
+    stay together, because the next convolution and its gradients then take less time too. Two
+    maxima of slices are ten times as fast, but their gradients would be slow.
     """
     import torch
     from torch.nn.functional import max_pool2d
@@ -31,7 +31,7 @@ def pooled(images, stride: int = 2):
     if images.requires_grad:
         together = images.contiguous(memory_format=torch.channels_last)
         return max_pool2d(together, 2, stride=stride)
-    # The first pixel of every window is one that has a neighbour.
+    # A window can start at every pixel but the last of an axis.
     height, width = (size - 1 for size in images.shape[2:])
     rows = torch.maximum(
         images[:, :, 0:height:stride],

@@ -15,10 +15,10 @@ class Convolution:
     """A convolution, maximum pooling over 2 x 2 pixels, and a rectifier.
 
     Args:
-        weight: Its shape, (out, in, k, k).
+        weight: The shape of the weight, (out, in, k, k).
         stride: Stride of the convolution.
         padding: Zeros on every side of an image.
-        pooling: Stride of the pooling; None: no pooling.
+        pooling: Stride of the pooling; None for no pooling.
     """
 
     weight: tuple[int, int, int, int]
@@ -28,9 +28,10 @@ class Convolution:
 
 
 def cnn(convolutions: Sequence[Convolution], *widths: int) -> Network:
-    """Convolutions and then affine maps between `widths` numbers, with rectifiers between them.
+    """Return convolutions followed by affine maps between these widths, with rectifiers between.
 
-    The first of `widths` is the number of outputs of the convolutions, the last that of classes.
+    The first width is the number of outputs of the convolutions, and the last is the number of
+    classes.
     """
     affine = [(outputs, inputs) for inputs, outputs in pairwise(widths)]
     shapes = [each.weight for each in convolutions] + affine
@@ -83,9 +84,9 @@ TUTORIALS = {
 
 
 def strided_cnn(channels: int, side: int) -> Network:
-    """Two convolutions with large strides and a hidden layer of 32; it learns in few steps.
+    """Return a network of two convolutions with large strides and a hidden layer of 32 units.
 
-    It classifies images (n, channels, side, side) into ten classes.
+    It classifies images (n, channels, side, side) into ten classes, and learns in few steps.
     """
     once = (side - 2) // 2 + 1
     pixels = ((once // 2 - 3) // 2 + 1) ** 2

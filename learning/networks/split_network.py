@@ -19,7 +19,7 @@ class SplitNetwork:
 
     Args:
         columns: The input columns of each of the two participants.
-        features: n, the number of features that each participant releases of a record.
+        features: n, the number of features that each participant releases for a record.
         classes: The number of classes.
     """
 
@@ -37,18 +37,18 @@ class SplitNetwork:
         )
 
     def shares(self, inputs):
-        """The participants' own columns of inputs (m, d): two tensors (m, d_i)."""
+        """Return the participants' own columns of inputs (m, d): two tensors (m, d_i)."""
         return tuple(inputs[:, list(columns)] for columns in self.columns)
 
     def local(self, tensors, shares):
-        """Both participants' features of their shares (m, d_i): (m, 2n) in (-1, 1)."""
+        """Return both participants' features (m, 2n), in (-1, 1), of their shares (m, d_i)."""
         import torch
 
         features = [affine(own, *pair) for own, pair in zip(shares, tensors[:2], strict=True)]
         return torch.tanh(torch.cat(features, dim=-1))
 
     def top(self, tensors, features):
-        """Logits (m, classes) of both participants' features (m, 2n)."""
+        """Return the logits (m, classes) of both participants' features (m, 2n)."""
         return affine(affine(features, *tensors[2]).relu(), *tensors[3])
 
     def _joint(self, tensors, inputs):
@@ -56,7 +56,10 @@ class SplitNetwork:
 
 
 def affine(inputs, weight, bias):
-    """inputs weight^T + bias (m, n), of (m, d), (n, d) and (n,), or all stacked on a first axis."""
+    """Return inputs weight^T + bias, (m, n), from (m, d), (n, d) and (n,).
+
+    All of them may instead be stacked on a first axis.
+    """
     import torch
     from torch.nn.functional import linear
 
@@ -66,7 +69,7 @@ def affine(inputs, weight, bias):
 
 
 def halves(inputs: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """The columns of the first half of `inputs` attributes, rounded down, and of the rest."""
+    """Return the columns of the first half of `inputs` attributes, rounded down, and the rest."""
     return tuple(range(inputs // 2)), tuple(range(inputs // 2, inputs))
 
 

@@ -1,4 +1,4 @@
-"""Nodes of Cora's citation graph: the input of a graph convolution at each, and their labels.
+"""Nodes of Cora's citation graph, each with the input of a graph convolution and a label.
 
 The graph and the words of all nodes are public. A record is the label of a training node: adding or
 removing it changes no other node's input, so that there are per-example gradients, as for any
@@ -17,13 +17,13 @@ _FURTHER = 1_000
 
 
 def load(dataset: str, folder: Path, rng: np.random.Generator) -> tuple[np.ndarray, ...]:
-    """float32 neighbourhoods (n, k, 2) and labels (n,), training before test.
+    """Return float32 neighbourhoods (n, k, 2) and labels (n,), training before test.
 
-    A neighbourhood lists the node's neighbours and itself: their numbers, and their weights in
-    D^-1/2 (A + I) D^-1/2 (Kipf and Welling 2017). Unused places stand last and have weight 0.
-    The 140 training nodes of the official split come first, then 1,000 drawn from the nodes outside
-    the test set, as imgm2022 does not say which ones it uses. The test nodes are the 1,000 official
-    ones.
+    A neighbourhood lists the node's neighbours and the node itself: their numbers, and their
+    weights in D^-1/2 (A + I) D^-1/2, where A has the edges and D the degrees of A + I (Kipf and
+    Welling 2017). Unused places stand last and have weight 0. The 140 training nodes of the
+    official split come first, then 1,000 drawn from the nodes in neither part of it, because
+    imgm2022 does not say which ones it uses. The test nodes are the 1,000 official ones.
     """
     cora = load_dataset(dataset, folder)
     others = np.setdiff1d(np.arange(len(cora.labels)), np.concatenate([cora.train, cora.test]))
@@ -33,7 +33,10 @@ def load(dataset: str, folder: Path, rng: np.random.Generator) -> tuple[np.ndarr
 
 
 def neighbourhoods(edges: np.ndarray, nodes: int) -> np.ndarray:
-    """(nodes, k, 2), k the largest degree plus one, from distinct edges (e, 2); see `load`."""
+    """Return the neighbourhoods (nodes, k, 2) that distinct edges (e, 2) define; see `load`.
+
+    k is the largest degree plus one.
+    """
     loops = np.repeat(np.arange(nodes)[:, None], 2, axis=1)
     pairs = np.concatenate([edges, edges[:, ::-1], loops])
     pairs = pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))]
@@ -46,7 +49,7 @@ def neighbourhoods(edges: np.ndarray, nodes: int) -> np.ndarray:
 
 
 def mixed_words(folder: Path) -> np.ndarray:
-    """float32 (nodes, 1433): 0 or 1 for each word of a node, averaged over its neighbourhood.
+    """Return the words of every node, 0 or 1, averaged over its neighbourhood: (nodes, 1433).
 
     Kipf and Welling 2017 scale a node's words to sum 1; plain gradient descent is then slow.
     """

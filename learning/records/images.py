@@ -11,9 +11,9 @@ SOURCES = {"digits": "bundled", "mnist": "official", "cifar10": "official", "svh
 
 
 def load(dataset: str, folder: Path, rng: np.random.Generator) -> tuple[np.ndarray, ...]:
-    """float32 images (n, channels, height, width) and labels (n,), training before test.
+    """Return float32 images (n, channels, height, width) and labels (n,), training before test.
 
-    The split is the official one. Digits have none: a random fifth is the test set.
+    The split is the official one. The digits have none, so a random fifth is their test set.
     """
     if dataset == "digits":
         from sklearn.datasets import load_digits

@@ -30,12 +30,12 @@ class Split:
 
 
 def load(dataset: str, folder: Path, records: int | None, seed: int) -> Split:
-    """A data set with its official split, or with the split that its module documents.
+    """Load a data set with its official split, or with the split that its module documents.
 
     Args:
         dataset: A key of SOURCES.
         folder: The folder of downloaded data.
-        records: Training records to keep, drawn at random without replacement; None for all.
+        records: Number of training records to keep, drawn without replacement; None for all.
         seed: Seed of these draws, and of the split unless it is official.
 
     Raises:

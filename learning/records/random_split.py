@@ -6,13 +6,13 @@ import numpy as np
 def random_split(
     inputs: np.ndarray, labels: np.ndarray, tests: int, rng: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Training inputs and labels, then test inputs and labels, in random order.
+    """Return training inputs and labels, then test inputs and labels, in random order.
 
     Args:
         inputs: (n, ...).
         labels: (n,).
         tests: Number of test records, below n.
-        rng: Draws the order, which is not that of scikit-learn's `train_test_split`.
+        rng: Draws the order; scikit-learn's `train_test_split` would draw another one.
     """
     test, train = np.split(rng.permutation(len(labels)), [tests])
     return inputs[train], labels[train], inputs[test], labels[test]

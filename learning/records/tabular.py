@@ -16,8 +16,9 @@ SOURCES = {
     "breast_cancer": "bundled",
     "darknet2020": "official",
 }
-# Test records where there is no official split: those of mgm2021 Table 3, and a fifth for the last
-# two. tldp2025 Table 4 counts DarkNet's flows differently, see papers/tldp2025.py.
+# Numbers of test records if there is no official split: those of mgm2021 Table 3, and a fifth of
+# the records for the last two. tldp2025 Table 4 counts DarkNet's flows differently; see
+# papers/tldp2025.py.
 TESTS = {
     "location30": 3_410,
     "purchase100": 97_324,
@@ -25,8 +26,8 @@ TESTS = {
     "breast_cancer": 113,
     "darknet2020": 28_306,
 }
-# Ranges of Adult's numbers: round ones of ours around the published data, which are taken as
-# public. Capital gains and losses have heavy tails and are taken as logarithms.
+# Ranges of Adult's numeric attributes: round numbers of our choice around the published data, which
+# are treated as public. Capital gains and losses have heavy tails and become logarithms.
 _ADULT_RANGES = {
     "age": (0, 100),
     "fnlwgt": (0, 1_500_000),
@@ -39,7 +40,7 @@ _LOGARITHMIC = ("capital-gain", "capital-loss")
 
 
 def load(dataset: str, folder: Path, rng: np.random.Generator) -> tuple[np.ndarray, ...]:
-    """float32 features (n, d) in [-1, 1] and labels, training before test.
+    """Return float32 features (n, d) in [-1, 1] and labels (n,), training before test.
 
     The split is the official one for Adult, and random for the others (`TESTS`).
     """
@@ -57,9 +58,9 @@ def load(dataset: str, folder: Path, rng: np.random.Generator) -> tuple[np.ndarr
 
 
 def columns_scaled(features: np.ndarray) -> np.ndarray:
-    """Columns of (n, d), each scaled to [-1, 1], float32; a constant column becomes zero.
+    """Scale every column of (n, d) to [-1, 1], in float32; a constant column becomes zero.
 
-    The ranges are those of the records, as in the papers: this scaling is not private.
+    The ranges are those of the records, as in the papers, so the scaling is not private.
     """
     from sklearn.preprocessing import minmax_scale
 
@@ -69,10 +70,11 @@ def columns_scaled(features: np.ndarray) -> np.ndarray:
 
 
 def _adult(found) -> tuple[np.ndarray, ...]:
-    """105 features: six numbers, and every category of the eight other attributes as 0 or 1.
+    """Return Adult's 105 features and its labels, training before test.
 
-    A missing category is zero in all of its attribute's features. mgm2021's gradients have the same
-    105 columns.
+    The features are six numbers, and every category of the eight other attributes as 0 or 1. A
+    missing category is zero in all of its attribute's features. The 105 x 12 layer of mgm2021 has
+    as many inputs.
     """
     frames = pd.concat([found.train, found.test])
     columns = [
@@ -94,7 +96,7 @@ def _scaled(values: pd.Series, low: float, high: float, logarithmic: bool) -> np
 
 
 def _numbers(flows: pd.DataFrame) -> np.ndarray:
-    """The numeric columns (n, d); the column's median replaces missing and infinite values.
+    """Return the numeric columns (n, d); their medians replace missing and infinite values.
 
     Addresses and times are text and are left out.
     """

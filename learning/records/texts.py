@@ -24,11 +24,11 @@ _MARKUP = re.compile(r"<[^>]*>")
 
 
 def load(dataset: str, folder: Path, rng: np.random.Generator) -> tuple[np.ndarray, ...]:
-    """int64 word numbers (n, LENGTH), 0..WORDS + 1, and labels, training before test.
+    """Return int64 word numbers (n, LENGTH), 0..WORDS + 1, and labels, training before test.
 
-    Words are numbered by their frequency in the training texts. Frequencies count as public: no
-    mechanism protects them. A long text keeps its last words. The split is the official one;
-    simulated reviews have none: a random fifth is the test set.
+    Words are numbered by their frequency in the training texts. The frequencies are treated as
+    public: no mechanism protects them. A long text keeps its last words. The split is the official
+    one. Simulated reviews have none, so a random fifth is their test set.
     """
     found = load_dataset(dataset, folder)
     if dataset == "imdb":
@@ -46,19 +46,19 @@ def load(dataset: str, folder: Path, rng: np.random.Generator) -> tuple[np.ndarr
 
 
 def tokens(text: str) -> list[str]:
-    """The words of a text in lower case, without markup and punctuation."""
+    """Return the words of a text in lower case, without markup and punctuation."""
     return _WORD.findall(_MARKUP.sub(" ", text).lower())
 
 
 def vocabulary(texts: Iterable[list[str]], words: int) -> dict[str, int]:
-    """Numbers from 2 for the most frequent words; ties go to the first in the alphabet."""
+    """Number the most frequent words from 2; ties go to the first in the alphabet."""
     counts = Counter(word for text in texts for word in text)
     ordered = sorted(counts, key=lambda word: (-counts[word], word))
     return {word: number for number, word in enumerate(ordered[:words], start=2)}
 
 
 def encoded(texts: list[list[str]], numbers: dict[str, int], length: int) -> np.ndarray:
-    """int64 (n, length): the last words of every text, EMPTY before the first one."""
+    """Return the last words of every text, int64 (n, length), with EMPTY before the first one."""
     rows = np.full((len(texts), length), EMPTY, np.int64)
     for row, text in zip(rows, texts, strict=True):
         kept = [numbers.get(word, OTHER) for word in text[-length:]]

@@ -1,7 +1,7 @@
 """Classifiers of images, trained on released images and tested on clean ones.
 
-All images are divided by the root mean square of the training images, which the noise dominates.
-This does not preprocess single pixels; it only brings them to a scale at which optimisers work.
+All images are divided by the root mean square of the released training images, most of which is
+noise. This treats all pixels alike and only brings them to a scale at which optimisers work.
 """
 
 from collections.abc import Iterable
@@ -20,14 +20,14 @@ _PENALTY = 1e-3
 
 @dataclass(frozen=True, kw_only=True)
 class Training:
-    """Descent on the cross-entropy of shuffled batches; defaults from tldp2025, Section 5.1.1.
+    """How to minimise the cross-entropy on shuffled batches, by default as in tldp2025, 5.1.1.
 
     Args:
         epochs: Passes over all records.
         batch: Records per step.
-        learning_rate: That of the optimiser; its other parameters are torch's defaults.
-        optimiser: "Adam" or "SGD", plain gradient descent: the class of torch.optim.
-        device: "cpu", or "auto" for CUDA where there is one; its results are not the CPU's.
+        learning_rate: The optimiser's learning rate; its other parameters are torch's defaults.
+        optimiser: The class of torch.optim: "Adam", or "SGD" for plain gradient descent.
+        device: "cpu", or "auto" for CUDA if available; results on CUDA differ from the CPU's.
     """
 
     epochs: int = 10
@@ -37,14 +37,14 @@ class Training:
     device: str = "cpu"
 
     def optimiser_of(self, parameters: Iterable):
-        """A torch.optim.Optimizer of these tensors."""
+        """Return a torch.optim.Optimizer of these tensors."""
         import torch
 
         return getattr(torch.optim, self.optimiser)(parameters, lr=self.learning_rate)
 
 
 def in_units(data: Split) -> Split:
-    """All images divided by the root mean square of the training images."""
+    """Divide all images by the root mean square of the training images."""
     scale = np.float32(np.sqrt(np.mean(np.square(data.train_inputs), dtype=np.float64)))
     return replace(
         data, train_inputs=data.train_inputs / scale, test_inputs=data.test_inputs / scale
@@ -52,7 +52,7 @@ def in_units(data: Split) -> Split:
 
 
 def logistic(data: Split) -> np.ndarray:
-    """Predicted test labels (n,) of a multinomial logistic regression; deterministic."""
+    """Predict the test labels (n,) by a multinomial logistic regression, deterministically."""
     from sklearn.linear_model import LogisticRegression
 
     train, test = (
@@ -64,12 +64,15 @@ def logistic(data: Split) -> np.ndarray:
 
 
 def network(data: Split, network: Network, training: Training, seed: int) -> np.ndarray:
-    """Predicted test labels (n,) of a network; see `fitted`."""
+    """Train a network as `fitted` does, and predict the test labels (n,)."""
     return outputs(network, fitted(data, network, training, seed), data.test_inputs).argmax(axis=1)
 
 
 def fitted(data: Split, network: Network, training: Training, seed: int):
-    """Trained parameters (M,), a tensor; the seed determines start and batches, on one thread."""
+    """Train a network and return its parameters (M,), a tensor.
+
+    The seed determines the initial parameters and the batches. Training uses one thread.
+    """
     rng = np.random.default_rng(seed)
     start = network.initial(rng)
     return trained(network, start, data.train_inputs, data.train_labels, training, rng)
@@ -83,7 +86,10 @@ def trained(
     training: Training,
     rng: np.random.Generator,
 ):
-    """Trained parameters (M,), a tensor, from parameters `start`; `rng` draws the batches."""
+    """Train a network from parameters `start`; return its parameters (M,), a tensor.
+
+    `rng` draws the batches.
+    """
     import torch
     from torch.nn.functional import cross_entropy
 
@@ -101,7 +107,7 @@ def trained(
 
 
 def outputs(network: Network, parameters, inputs: np.ndarray) -> np.ndarray:
-    """Outputs of a network for inputs (n, ...), computed a thousand at a time.
+    """Compute the outputs of a network for inputs (n, ...), a thousand at a time.
 
     Raises:
         ArithmeticError: An output is not finite.
@@ -117,7 +123,7 @@ def outputs(network: Network, parameters, inputs: np.ndarray) -> np.ndarray:
 
 
 def weighted_f1(labels: np.ndarray, predicted: np.ndarray) -> float:
-    """F1 of every class, weighted by its share of the labels (tldp2025, eqs. 13 to 16).
+    """Average the classes' F1 scores, weighted by their shares of `labels` (tldp2025, eqs. 13-16).
 
     Args:
         labels: (n,) integers >= 0.

@@ -42,27 +42,27 @@ _QUESTIONS = {
 
 
 class NoPerExampleGradients(NotImplementedError):
-    """The network does something for which per-example gradients are not known."""
+    """The network does something whose per-example gradients this module cannot compute."""
 
 
 def clipped_sum(
     network: Network, parameters, inputs, labels, clipping: Clipping | None, *, batch, chunk
 ) -> Tensor:
-    """The sum (M,) of the clipped gradients, clipped once more: the answer to `Clipping.query`.
+    """Return the sum (M,) of the clipped gradients, clipped again, which answers `Clipping.query`.
 
-    The network must treat every example, a row of its inputs, alone, and use every parameter once:
-    in linear, conv2d (without dilation and groups), embedding, group_norm or torch.lstm (of one
-    layer in one direction).
+    The network must treat every example (a row of its inputs) separately. It must use every
+    parameter once, in linear, conv2d (without dilation and groups), embedding, group_norm or
+    torch.lstm (of one layer in one direction).
 
     Args:
         inputs, labels: (n, ...) and (n,); n = 0 gives zeros.
-        clipping: None for the plain gradient of the summed loss, of any network.
+        clipping: None for the plain gradient of the summed loss, which any network has.
         batch: Expected number of examples.
-        chunk: Number of examples whose intermediate results are in memory at once, with their
-            gradients with respect to single layers whose weights are small.
+        chunk: Number of examples processed at once. Memory holds their intermediate results, and
+            their per-example gradients of one layer if its weight is small.
 
     Raises:
-        NoPerExampleGradients: The network does otherwise.
+        NoPerExampleGradients: The network breaks one of these rules.
     """
     found, tensors = [], network.tensors(parameters.detach())
     for x, y in zip(inputs.split(chunk), labels.split(chunk), strict=True):
@@ -78,7 +78,7 @@ def clipped_sum(
 
 
 def require_alone(network: Network, parameters, inputs) -> None:
-    """Require that a network treats every example alone, by the first of a few inputs (n, ...).
+    """Check, on the first of a few inputs (n, ...), that a network treats examples separately.
 
     Raises:
         NoPerExampleGradients: Its logits depend on the other examples.
@@ -86,7 +86,7 @@ def require_alone(network: Network, parameters, inputs) -> None:
     with torch.no_grad():
         together = network.logits(parameters, network.shortened(inputs[:8]))[:1]
         alone = network.logits(parameters, network.shortened(inputs[:1]))
-    # Sums in another order differ by far less.
+    # Another order of summation changes logits by far less.
     if (together - alone).abs().max() > 1e-3 * together.abs().max():
         raise NoPerExampleGradients(
             "the logits of an example depend on the other examples of its batch, so that there "
@@ -124,7 +124,7 @@ def _loss(logits, labels) -> Tensor:
 
 
 class _Recorded(Tensor):
-    """A parameter as the network gets it: every function that is called with it comes here.
+    """A parameter that the network receives; torch calls `__torch_function__` for every use of it.
 
     Attributes:
         plain: The parameter.
@@ -133,7 +133,7 @@ class _Recorded(Tensor):
 
     @classmethod
     def of(cls, parameter: Tensor | None, record: _Record) -> _Recorded | None:
-        """None for None."""
+        """Wrap a parameter; None stays None."""
         if parameter is None:
             return None
         recorded = parameter.as_subclass(cls)
@@ -166,7 +166,8 @@ class _Record:
         """Call the function, record the call and return its result.
 
         Raises:
-            NoPerExampleGradients: The call is unknown, or not one of one row per example.
+            NoPerExampleGradients: The function or its arguments are not supported, weight and bias
+                are not both parameters, or the rows are not the examples.
         """
         try:
             call = _call_of(func, args, kwargs, {id(each) for each in used})
@@ -182,7 +183,7 @@ class _Record:
         return (result, None, None) if func is torch.lstm else result
 
     def require_each_once(self, parameters: list[Tensor]) -> None:
-        """Requirements on all calls together.
+        """Check the requirements on all calls together.
 
         Raises:
             NoPerExampleGradients: A parameter is not used exactly once, or an in-place operation
@@ -203,7 +204,7 @@ class _Record:
 
 
 def _call_of(func, args, kwargs, parameters: set[int]) -> Call:
-    """The call of a function, with its result."""
+    """Call a function and return the record of the call."""
     if func is torch.lstm:
         return lstm(lambda tensor: id(tensor) in parameters, *args, **kwargs)
     if func not in _CALLS:
@@ -220,7 +221,7 @@ def _refusal(func, used: list[Tensor], reason) -> NoPerExampleGradients:
 
 
 def _plain(value, used: list[_Recorded]):
-    """A value, or a list or tuple of them, with plain parameters; `used` gets the recorded ones."""
+    """Replace recorded parameters in a value, list or tuple by plain ones; add them to `used`."""
     if isinstance(value, _Recorded):
         used.append(value)
         return value.plain

@@ -11,34 +11,34 @@ from mechanisms import Query
 
 @dataclass(frozen=True, kw_only=True)
 class Clipping:
-    """Per-example gradients are scaled down to l2 norm `bound` > 0 and added up.
+    """Clipping of per-example gradients to l2 norm `bound` > 0 before they are added up.
 
-    As in Abadi et al. 2016, imgm2022 and r1smg2024. The sum is clipped once more, at `batch` times
-    the bound, `batch` being the expected number of examples. This is a projection onto a ball,
-    which moves no two sums further apart. It rarely takes effect, and gives the answer the bounded
-    norm that MVG needs.
+    Abadi et al. 2016, imgm2022 and r1smg2024 clip in this way. The sum is clipped once more, to l2
+    norm `batch` times `bound`, where `batch` is the expected number of examples. This projection
+    onto a ball moves no two sums further apart. It rarely takes effect, but gives the answer the
+    bounded norm that MVG needs.
     """
 
     bound: float
 
     def factors(self, squares):
-        """Factors of at most 1 that clip gradients: a tensor (n,), as their squared norms."""
+        """Return the factors (n,), at most 1, that clip gradients with these squared norms (n,)."""
         return squares.rsqrt().mul_(self.bound).clamp_(max=1.0)
 
     def clip_sum(self, total, batch: int):
-        """A sum (M,) of clipped gradients, clipped to `batch` times the bound."""
+        """Clip a sum (M,) of clipped gradients to l2 norm `batch` times `bound`."""
         norm, bound = math.sqrt(total @ total), batch * self.bound
         return total if norm <= bound else total * (bound / norm)
 
     def query(self, size: int, batch: int) -> Query:
-        """The sum of clipped gradients of `size` parameters as a query; see the class.
+        """Return the query of the sum of clipped gradients with respect to M = `size` parameters.
 
         Its shape is (1, M): a row, which mechanisms for vectors and for matrices both take. Among
         all shapes of M elements, MGM, UDN and MVG need the least noise for this one if they know no
         informative directions.
 
-        Adjacency: one record is added or removed; the sum moves by at most the bound C in l2, hence
-        by C sqrt(M) in l1.
+        Adjacency: one record is added or removed. The sum then moves by at most the bound C in l2
+        norm, and hence by at most C sqrt(M) in l1 norm.
         """
         return Query(
             shape=(1, size),

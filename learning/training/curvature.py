@@ -14,9 +14,10 @@ def hessian_diagonal(
     rng: np.random.Generator,
     probes: int = 32,
 ) -> np.ndarray:
-    """An unbiased estimate (M,) of the diagonal of the Hessian H of the mean cross-entropy.
+    """Estimate the diagonal (M,) of the Hessian H of the mean cross-entropy without bias.
 
-    The mean of z * (H z) over `probes` vectors z of random signs (Bekas, Kokiopoulou, Saad 2007).
+    The estimate is the mean of z * (H z) over `probes` vectors z of random signs (Bekas,
+    Kokiopoulou, Saad 2007).
     """
     import torch
     from torch.nn.functional import cross_entropy
@@ -34,11 +35,11 @@ def hessian_diagonal(
 
 
 def thresholds(diagonal: np.ndarray) -> np.ndarray:
-    """Shares t of the clipping range in (0, 1], shape (1, M), by the curvature h = |diagonal|.
+    """Return shares t in (0, 1] of the clipping range, (1, M), from the curvature h = |diagonal|.
 
-    t = min(1, sqrt(median / h)) with the median over the parameters with h > 0. Parameters with
-    more curvature than the median have smaller ranges, so that a move to the end of the range costs
-    the same in the quadratic model h t^2. tldp2025 states no rule; this one is ours.
+    t = min(1, sqrt(median / h)), where the median is over the parameters with h > 0. Parameters
+    with more curvature than the median have smaller ranges, so that a move to the end of any of
+    them costs the same in the quadratic model h t^2. tldp2025 states no rule; this one is ours.
 
     Args:
         diagonal: (M,).

@@ -12,17 +12,20 @@ if TYPE_CHECKING:
 
 
 def prepared(device: str = "cpu") -> str:
-    """The device that is meant; on a CPU every operation always gives the same bytes."""
+    """Prepare torch and return the device, "cpu" or "cuda".
+
+    On a CPU every operation then always gives the same bytes.
+    """
     import torch
 
     torch.set_num_threads(1)
     found = "cuda" if device == "auto" and torch.cuda.is_available() else "cpu"
-    # cuBLAS reads this when it starts. CUDA has no deterministic form of every operation: torch
-    # warns of such ones instead of refusing them.
+    # cuBLAS reads this when it starts. Some operations have no deterministic form on CUDA: torch
+    # warns of them there, and refuses them on a CPU.
     os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
     # `use_deterministic_algorithms` does the same, and takes seconds to load torch's compiler.
     torch.set_deterministic_debug_mode("warn" if found == "cuda" else "error")
-    # Products of numbers rounded to ten bits would let a clipped gradient be longer than its bound.
+    # TF32 rounds factors to ten bits, so that a clipped gradient could be longer than its bound.
     torch.backends.cudnn.allow_tf32 = False
     # True would fill new memory before use, which helps to find errors and costs time.
     torch.utils.deterministic.fill_uninitialized_memory = False
@@ -30,7 +33,7 @@ def prepared(device: str = "cpu") -> str:
 
 
 def tensors_of(split: Split, device: str) -> tuple[torch.Tensor, ...]:
-    """Training inputs and labels, test inputs and labels, on a device."""
+    """Return the training inputs and labels, then the test inputs and labels, on a device."""
     import torch
 
     arrays = (split.train_inputs, split.train_labels, split.test_inputs, split.test_labels)

@@ -1,9 +1,10 @@
 """Features of private records, computed by a network that was trained on public records.
 
-imgm2022 does not say on which data the feature extractor is trained; tldp2025 names ImageNet
-(pretrained.py). Weights trained on the private records would leak them. Here a share of the
-training records is public: the whole network is trained on them, without privacy, and they are used
-for nothing else. All mechanisms share the public records and the extractor.
+imgm2022 does not say which data the feature extractor is trained on; tldp2025 names ImageNet
+(pretrained.py). Weights trained on the private records would leak information about them. Here, a
+share of the training records is declared public. The whole network is trained on the public records
+without privacy, and these records are used for nothing else. All mechanisms share the public
+records and the extractor.
 """
 
 from dataclasses import dataclass, replace
@@ -20,11 +21,11 @@ class Extracted:
     """Features of records that the extractor was not trained on.
 
     Args:
-        split: Features in (-1, 1), float32 (n, ...), of the private training records and of the
-            test records, with their labels.
+        split: The private training records and the test records, each with its label. The inputs
+            are features in (-1, 1), float32 (n, ...).
         public: Number of public records that the extractor was trained on.
-        test_accuracy: Accuracy in [0, 1] of the extractor with the head it was trained with; None
-            if it has none.
+        test_accuracy: Test accuracy in [0, 1] of the extractor with the head that was trained
+            together with it; None if there is no such head.
     """
 
     split: Split
@@ -33,12 +34,14 @@ class Extracted:
 
 
 def extract(cut: Cut, data: Split, share: float, training: Training, seed: int) -> Extracted:
-    """Train on a random share of the training records, and compute features of all others.
+    """Train on public training records; compute features of the private ones and the test records.
 
     Args:
-        share: Share of the training records that is public, in (0, 1).
-        training: How the whole network is trained on the public records.
-        seed: Determines which records are public, the start and the batches.
+        cut: The network; its body is the extractor.
+        data: All training records, and the test records.
+        share: Share of the training records that is public, in (0, 1); they are drawn at random.
+        training: Settings of the training of the whole network on the public records.
+        seed: Determines which records are public, the initial parameters and the batches.
 
     Raises:
         ValueError: The share leaves no public record or no private one.

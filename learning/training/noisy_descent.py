@@ -15,7 +15,7 @@ from learning.training.device import prepared, tensors_of
 from learning.training.rounds import Diverged, Round, in_rounds
 from learning.training.trial import Seeds
 
-# Examples by the kind of device: on a CPU, few enough for their results to stay in the cache.
+# Examples by kind of device: on a CPU, few enough for their intermediate results to stay in cache.
 _EVALUATED_AT_ONCE = {"cpu": 200, "cuda": 2000}
 
 
@@ -31,10 +31,10 @@ class DescentPlan:
         epochs: Passes over the data.
         learning_rate: Step size of plain gradient descent on the mean gradient.
         clipping: None for the plain gradient.
-        chunk: Number of examples that are processed at once; see `clipped_sum`. The intermediate
+        chunk: Number of examples that a CPU processes at once; see `clipped_sum`. The intermediate
             results of 128 images of MNIST fit into a core's cache: a step is 1.4 times as fast as
             with 512. A GPU processes a whole batch at once.
-        device: "cpu", or "auto" for CUDA where there is one; its results are not the CPU's.
+        device: "cpu", or "auto" for CUDA if available; results on CUDA differ from the CPU's.
     """
 
     batch: int
@@ -45,12 +45,12 @@ class DescentPlan:
     device: str = "cpu"
 
     def steps(self, records: int, epochs: int | None = None) -> int:
-        """Steps up to the end of an epoch; by default up to the end of the run."""
+        """Return the number of steps in the first `epochs` epochs, by default in all of them."""
         epochs = self.epochs if epochs is None else epochs
         return epochs * records // self.batch
 
     def batches(self, records: int, epoch: int, seed: int) -> Iterator[np.ndarray]:
-        """The numbers of the records of each step of an epoch, counted from 0."""
+        """Yield the indices of the records drawn for each step of an epoch, counted from 0."""
         sampling = np.random.default_rng([seed, epoch])
         for _ in range(self.steps(records, epoch), self.steps(records, epoch + 1)):
             yield np.flatnonzero(sampling.random(records) < self.batch / records)
@@ -68,17 +68,17 @@ def train(
 ) -> list[Round]:
     """Train, and measure the training and the test accuracy after every epoch, which is a round.
 
-    Every step releases the clipped sum of the gradients of its batch, of shape (1, M) and float32,
-    and moves by it over the *expected* batch size. An empty sample is released like any other.
-    Every epoch has its own seeds.
+    Every step releases the clipped sum of its batch's gradients, float32 of shape (1, M). It then
+    moves the parameters by -learning_rate times the release over the *expected* batch size. The sum
+    of an empty sample is released too. Every epoch has its own seeds.
 
     Args:
-        release: From the clipped sum and a generator to the noisy sum.
+        release: Maps the clipped sum and a generator to the noisy sum.
         checkpoint, label: As in `in_rounds`.
 
     Raises:
         Diverged: A gradient or a logit is not finite.
-        NoPerExampleGradients: Gradients are clipped, and per-example gradients are not known.
+        NoPerExampleGradients: `clipped_sum` cannot compute the per-example gradients to clip.
     """
     device = prepared(plan.device)
     images, labels, *tests = tensors_of(data, device)
@@ -116,10 +116,10 @@ def train(
 
 
 def accuracy(network: Network, parameters, images, labels) -> float:
-    """Share of examples whose largest logit is that of their label.
+    """Return the share of examples whose largest logit is that of their label.
 
     Raises:
-        Diverged: A logit is not finite, so none is the largest.
+        Diverged: A logit is not finite.
     """
     right, at_once = 0, _EVALUATED_AT_ONCE[images.device.type]
     with torch.no_grad():

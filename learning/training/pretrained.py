@@ -1,10 +1,10 @@
 """torchvision's MobileNetV2 with ImageNet weights: its features, and its fine-tuning (tldp2025).
 
-For features (5.2.2) the paper replaces every ReLU6 by tanh, so that they lie in (-1, 1), and
-releases the input of the last fully connected layer. It does not say how images of 28 and 32 pixels
-are prepared. Here they are prepared as torchvision does for these weights: enlarged to 256 pixels,
-cropped to the middle 224, grey ones in three equal channels. Fine-tuning (5.1.1) keeps the original
-size.
+For features (Section 5.2.2) the paper replaces every ReLU6 by tanh, so that the features lie in
+(-1, 1), and releases the input of the last fully connected layer. It does not say how images of 28
+and 32 pixels are prepared. Here they are prepared as torchvision does for these weights: enlarged
+to 256 pixels, cropped to the middle 224 and normalised. Grey images get three equal channels.
+Fine-tuning (Section 5.2.1) keeps the original size.
 """
 
 import time
@@ -20,12 +20,12 @@ from learning.training.extractor import Extracted
 # The entry of `datasets` with the weights.
 PRETRAINED = "mobilenet_v2"
 FEATURES = 1280
-# Images at once: enlarged ones, and small ones.
+# Numbers of enlarged and of small images processed at once.
 _ENLARGED_AT_ONCE, _AT_ONCE = 50, 500
 
 
 def extract(weights: dict, data: Split, device: str = "cpu") -> Extracted:
-    """Features of all images; the network was trained on none of them. See `features`."""
+    """Compute the features of all images, none of which trained the network; see `features`."""
     split = replace(
         data,
         train_inputs=features(weights, data.train_inputs, device),
@@ -35,12 +35,12 @@ def extract(weights: dict, data: Split, device: str = "cpu") -> Extracted:
 
 
 def features(weights: dict, images: np.ndarray, device: str = "cpu") -> np.ndarray:
-    """Features of images.
+    """Compute the features of images.
 
     Args:
         weights: Tensors under torchvision's names.
         images: (n, 1 or 3, height, width) in [0, 1].
-        device: "cpu", or "auto" for CUDA where there is one; its results are not the CPU's.
+        device: "cpu", or "auto" for CUDA if available; results on CUDA differ from the CPU's.
 
     Returns:
         (n, 1280) float32 in (-1, 1).
@@ -59,12 +59,12 @@ def features(weights: dict, images: np.ndarray, device: str = "cpu") -> np.ndarr
 
 
 def coloured(images):
-    """A tensor of grey or coloured images with three channels."""
+    """Expand a tensor of grey images to three equal channels; coloured images do not change."""
     return images.expand(-1, 3, -1, -1)
 
 
 def network_of(weights: dict):
-    """torchvision's MobileNetV2 with these weights."""
+    """Return torchvision's MobileNetV2 with these weights."""
     from torchvision.models import mobilenet_v2
 
     network = mobilenet_v2(weights=None)
@@ -73,7 +73,7 @@ def network_of(weights: dict):
 
 
 def _body(weights: dict):
-    """The network up to its last feature map, with tanh instead of ReLU6."""
+    """Return the network up to its last feature map, with tanh instead of ReLU6."""
     import torch
 
     network = network_of(weights)
@@ -87,19 +87,20 @@ def _body(weights: dict):
 def fine_tuned(
     weights: dict, data: Split, classes: int, training: Training, seed: int
 ) -> np.ndarray:
-    """Predicted test labels (n,) of the network with a new last layer, after training all of it.
+    """Train the whole network with a new last layer, and predict the test labels (n,).
 
-    Images keep their size, as "no preprocessing or size-trimming is applied" (Section 5.2.1). They
-    are not normalised to ImageNet's mean and spread either, from which released images are far:
-    batch normalisation after the first convolution removes a shift, except at the borders, and a
-    common scale. The seed determines the new layer, the dropout before it and the batches.
+    Images keep their size, because "no preprocessing or size-trimming is applied" (Section 5.2.1).
+    Nor are they normalised to ImageNet's mean and standard deviation, from which those of released
+    images are far. Batch normalisation after the first convolution removes a common scale, and a
+    shift except at the borders. The seed determines the new layer, the dropout before it and the
+    batches.
 
     Args:
         weights: Tensors under torchvision's names.
         data: Images (n, 1 or 3, height, width).
 
     Raises:
-        ValueError: The last batch of an epoch has one record: batch normalisation needs two.
+        ValueError: The last batch of an epoch has one record, but batch normalisation needs two.
         ArithmeticError: A logit of the trained network is not finite.
     """
     import torch

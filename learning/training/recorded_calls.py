@@ -1,16 +1,16 @@
-"""Calls with parameters, and what each reveals about per-example gradients.
+"""Calls that use parameters, and what each reveals about per-example gradients.
 
-A call that maps inputs x to y = W x + b is remembered with x. One backward pass gives dL/dy of
-every example; its gradient with respect to W is the product of the two (Goodfellow 2015). A sum of
-clipped gradients needs the norm of every example's gradient, and then a weighted sum of them. There
-are two ways, and each call takes the one that costs less at its sizes:
+The record of a call that maps inputs x to y = W x + b keeps x. One backward pass gives dL/dy for
+every example; the example's gradient with respect to W is the product of dL/dy and x (Goodfellow
+2015). A sum of clipped gradients needs the norm of every example's gradient, and then a weighted
+sum of these gradients. Each call takes the cheaper of two ways at its sizes:
 
-- direct: the gradient of every example is formed, where the weight is small;
+- direct: it forms the gradient of every example, which is cheap if the weight is small;
 - ghost: with x_s and g_s = dL/dy_s at places s, the squared norm is the sum of
-  (x_s . x_t)(g_s . g_t) over pairs of places (Li et al. 2022, Bu et al. 2022), where these are few.
-  The weighted sum is then a single product for all examples, as in a plain backward pass.
+  (x_s . x_t)(g_s . g_t) over pairs of places (Li et al. 2022, Bu et al. 2022), which is cheap if
+  there are few. The weighted sum is a single product for all examples, as in a plain backward pass.
 
-Normalisations have few parameters: the graph holds a copy of them for every example.
+Normalisations have few parameters, so the graph holds a copy of them for every example.
 """
 
 from abc import ABC, abstractmethod
@@ -19,13 +19,13 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-# Writing, squaring and adding a number of a single gradient takes as long as this many products
-# in a product of matrices, measured with convolutions on one core.
+# Writing, squaring and adding an element of a per-example gradient takes as long as this many
+# multiplications in a matrix product, measured with convolutions on one core.
 _PRODUCTS_PER_NUMBER = 20
 # oneDNN convolves this many channels at once; with fewer in a group it is slow.
 _CHANNELS_AT_ONCE = 16
-# The numbers of patches in memory at once, by the kind of device: on a CPU about as many as the
-# cache of a core holds.
+# Elements of patches in memory at once, by kind of device: on a CPU about as many as the cache of a
+# core holds.
 _PATCHES_AT_ONCE = {"cpu": 1 << 20, "cuda": 1 << 26}
 
 
@@ -35,7 +35,7 @@ class Call(ABC):
     Attributes:
         parameters: The parameters in use, in the order of `sums`.
         result: The tensor that the call returns to the network.
-        watched: Tensors of the graph; `squares` takes the loss's gradients with respect to them.
+        watched: Tensors of the graph; the loss's gradients with respect to them go to `squares`.
     """
 
     parameters: list[Tensor]
@@ -44,13 +44,13 @@ class Call(ABC):
 
     @abstractmethod
     def squares(self, *gradients: Tensor) -> Tensor:
-        """Squared l2 norms (n,) of the per-example gradients over all parameters together."""
+        """Return the squared l2 norms (n,) of the per-example gradients over all parameters."""
 
     @abstractmethod
     def sums(self, factors: Tensor) -> list[Tensor]:
-        """For each parameter the sum of factors (n,) times its per-example gradients.
+        """Return, for each parameter, the sum of factors (n,) times its per-example gradients.
 
-        Call it after `squares`.
+        `squares` must be called first.
         """
 
 
@@ -58,10 +58,10 @@ class Affine(Call):
     """y = W x + b at every place of every example.
 
     Args:
-        weights: Parts of W side by side: (p, ...) each.
-        biases: b, (p,), where it is a parameter beside W; else none.
+        weights: The parts of W that stand side by side, (p, ...) each.
+        biases: [b], with b (p,), if b is a parameter beside W; else empty.
         result: The tensor that the call returns to the network.
-        watched: The tensor of the graph whose gradients are those with respect to y.
+        watched: The tensor of the graph whose gradient is dL/dy, in a shape that `outward` takes.
     """
 
     def __init__(self, weights, biases, result, watched) -> None:
@@ -71,11 +71,11 @@ class Affine(Call):
 
     @abstractmethod
     def inputs(self) -> Tensor:
-        """x as (n, d, places)."""
+        """Return x as (n, d, places)."""
 
     @abstractmethod
     def outward(self, gradient: Tensor) -> Tensor:
-        """dL/dy as (n, p, places), from the gradient with respect to what is watched."""
+        """Return dL/dy as (n, p, places), from the gradient with respect to `watched`."""
 
     def has_cheap_ghost(self) -> bool:
         """Whether norms cost less without per-example gradients."""
@@ -84,11 +84,11 @@ class Affine(Call):
         return places**2 * (inputs + outputs) < _PRODUCTS_PER_NUMBER * inputs * outputs
 
     def per_example_gradients(self) -> Tensor:
-        """Per-example gradients (n, p, d)."""
+        """Return the per-example gradients (n, p, d)."""
         return self.g @ self.inputs().transpose(1, 2)
 
     def summed_gradient(self, g: Tensor) -> Tensor:
-        """The gradient (p, d) of all examples together, for dL/dy = g."""
+        """Return the gradient (p, d) of all examples together, for dL/dy = g."""
         rows_of_g, rows_of_x = (x.transpose(1, 2).flatten(0, 1) for x in (g, self.inputs()))
         return rows_of_g.T @ rows_of_x
 
@@ -160,14 +160,14 @@ class Convolution(Affine):
         return self._patches(self.images)
 
     def _patches(self, images) -> Tensor:
-        """(n, d, places), each patch in one piece.
+        """Return the patches (n, d, places), each contiguous in memory.
 
-        A patch is (height, width, channels), as images in channels_last have it in memory.
+        A patch has the order (height, width, channels), like images in channels_last.
         """
         (up, left), (down, right) = self.padding, self.stride
         channels, height, width = self.weights[0].shape[1:]
         padded = functional.pad(images, (left, left, up, up)).permute(0, 2, 3, 1)
-        # Axis by axis: the second copy, which is the larger one, then copies longer pieces.
+        # Axis by axis, so that the second copy, which is the larger one, copies longer pieces.
         columns = padded.unfold(2, width, right).permute(0, 2, 1, 4, 3).flatten(3).contiguous()
         row = width * channels
         patches = columns.flatten(2).unfold(2, height * row, down * row).transpose(1, 2)
@@ -177,7 +177,7 @@ class Convolution(Affine):
         self.shape = gradient.shape[1:]
         if gradient.is_contiguous():
             return gradient.flatten(2)
-        # A view where the channels of a pixel are together.
+        # This is a view if the channels of a pixel are adjacent in memory.
         return gradient.permute(0, 2, 3, 1).flatten(1, 2).transpose(1, 2)
 
     def _takes_patches(self) -> bool:
@@ -192,7 +192,7 @@ class Convolution(Affine):
             return self._from_patches()
         n = len(self.g)
         weight = self.weights[0].new_empty(n * len(self.weights[0]), *self.weights[0].shape[1:])
-        # With every example as a group of channels of one image.
+        # All examples form one image, in which each example is a group of channels.
         images = self.images.reshape(1, -1, *self.images.shape[2:])
         found = self._backward(self.g.reshape(1, -1, *self.shape[1:]), images, weight, n)
         return found.view(n, len(self.weights[0]), -1)
@@ -237,7 +237,7 @@ class Embedding(Call):
         self.watched = [self.result]
 
     def squares(self, gradient):
-        """An example may look up a row several times: these gradients are added up first."""
+        """Add up the gradients of an example that looks up a row several times, then square."""
         n, rows = len(self.numbers), len(self.parameters[0])
         keys = self.numbers + rows * torch.arange(n, device=gradient.device)[:, None]
         keys, positions = keys.unique(return_inverse=True)
@@ -253,7 +253,7 @@ class Embedding(Call):
 
 
 class GroupNorm(Call):
-    """torch's group_norm with weight and bias, the channels of all examples as one image's.
+    """torch's group_norm with weight and bias, on the channels of all examples as one image.
 
     Every example has a copy of the parameters.
     """
@@ -279,18 +279,18 @@ class GroupNorm(Call):
 
 
 def _squares(rows: Tensor) -> Tensor:
-    """Squared norms (n,) of rows (n, k)."""
+    """Return the squared l2 norms (n,) of rows (n, k)."""
     norms = torch.linalg.vector_norm(rows, dim=1)
     return norms.mul_(norms)
 
 
 def _ghost(x: Tensor, g: Tensor) -> Tensor:
-    """||sum_s g_s x_s^T||_F^2 of every example; x (n, d, places), g (n, p, places)."""
+    """Return ||sum_s g_s x_s^T||_F^2, (n,), of x (n, d, places) and g (n, p, places)."""
     pairs = (x.transpose(1, 2) @ x) * (g.transpose(1, 2) @ g)
-    # A squared norm, which rounding may make negative.
+    # Rounding may make a squared norm negative.
     return pairs.sum(dim=(1, 2)).clamp_(min=0)
 
 
 def _scattered(rows: Tensor, numbers: Tensor, count: int) -> Tensor:
-    """A table (count, k) in which row i is the sum of those rows (..., k) whose number is i."""
+    """Return a table (count, k) whose row i is the sum of the rows (..., k) with the number i."""
     return torch.ops.aten.embedding_dense_backward(rows, numbers, count, -1, False)

@@ -1,8 +1,8 @@
 """torch's LSTM step by step, for the gradients with respect to the inputs of the gates.
 
-A layer is one affine map: W x enters the gates, with W_inner, W_recurrent and the biases side by
-side in W, and x = (input, state before the step, ones). torch's own function keeps
-the gradients with respect to W x to itself.
+A layer is one affine map, whose result W x enters the gates. W has W_inner, W_recurrent and the
+biases side by side, and x = (input, state before the step, ones). torch's own function does not
+reveal the gradients with respect to W x.
 """
 
 import torch
@@ -21,13 +21,13 @@ class Layer(Affine):
     Args:
         x: Inputs (steps, n, width).
         start: State and cell (n, hidden) before the first step.
-        inner, recurrent: (4 hidden, width) and (4 hidden, hidden).
-        biases: Those (4 hidden,) that are parameters.
-        bias: The sum of all.
+        inner, recurrent: The weights (4 hidden, width) and (4 hidden, hidden).
+        biases: The biases (4 hidden,) that are parameters.
+        bias: The sum (4 hidden,) of all biases, parameters or not.
     """
 
     def __init__(self, x, start, inner, recurrent, biases, bias) -> None:
-        # Added to W x for its gradients; its values are never read.
+        # Their gradient is the gradient with respect to W x; their values are never read.
         zeros = x.new_zeros(()).expand(*x.shape[:2], len(bias)).requires_grad_()
         states = _Steps.apply(x, zeros, inner, recurrent, bias, *start)
         result = states[1:].transpose(0, 1)
@@ -43,14 +43,15 @@ class Layer(Affine):
 
 
 def lstm(known, x, start, tensors, biased, layers, dropout, train, bidirectional, batch_first):
-    """torch.lstm of one layer in one direction.
+    """Record a call of torch.lstm with one layer in one direction.
 
     Args:
         known: Tells whether a tensor is a parameter; biases may be constants.
         x, start, ...: The arguments of torch.lstm.
 
     Raises:
-        TypeError: The arguments differ from those that the networks use.
+        TypeError: There is more than one layer or direction, or dropout; biases or batch_first are
+            missing; or the start is not constant.
     """
     several = layers > 1 or bidirectional or (train and dropout)
     if several or not (biased and batch_first) or start[0].requires_grad:
@@ -66,7 +67,7 @@ def lstm(known, x, start, tensors, biased, layers, dropout, train, bidirectional
 
 
 class _Steps(torch.autograd.Function):
-    """States (steps + 1, n, hidden), from the one before the first step on."""
+    """The states (steps + 1, n, hidden) of a layer; the first is the one before the first step."""
 
     @staticmethod
     def forward(ctx, x, zeros, inner, recurrent, bias, state, cell):
@@ -117,16 +118,16 @@ class _Steps(torch.autograd.Function):
 
 
 def _begun(start: Tensor, steps: int) -> Tensor:
-    """A tensor (steps + 1, n, hidden) that begins with `start`."""
+    """Return a tensor (steps + 1, n, hidden) of `start` followed by zeros."""
     return torch.cat([start[None], start.new_zeros(steps, *start.shape)])
 
 
 def _gates(all_gates: Tensor) -> tuple[Tensor, ...]:
-    """All gates (steps, n, 4 hidden), the first two, and each of them in torch's order."""
+    """Return all gates (steps, n, 4 hidden), the first two, and then each, in torch's order."""
     size = all_gates.shape[2] // 4
     return (all_gates, all_gates[..., : 2 * size], *all_gates.split(size, dim=2))
 
 
 def _each_step(tensors: tuple[Tensor, ...]) -> list[tuple[Tensor, ...]]:
-    """The slices of tensors (steps, ...) at each step; making all at once is faster."""
+    """Slice tensors (steps, ...) into their parts at each step; making all at once is faster."""
     return list(zip(*(tensor.unbind() for tensor in tensors), strict=True))

@@ -1,8 +1,8 @@
 """Training in rounds or epochs, each followed by a checkpoint and a line of progress.
 
-A checkpoint has the parameters, and what is known of the rounds behind them. Its file ends with a
-hash of the rest, because PyTorch loads a damaged file without an error. A file that was cut short
-or changed counts as missing, so that its training starts anew: it says nothing about a mechanism.
+A checkpoint has the parameters and the history of the rounds so far. Its file ends with a hash of
+the rest, because PyTorch loads a damaged file without an error. A file that was cut short or
+changed counts as missing, and the training starts anew: the damage says nothing about a mechanism.
 """
 
 import hashlib
@@ -23,7 +23,7 @@ _HASH_BYTES = _HASH().digest_size
 class Diverged(ArithmeticError):
     """Gradients, parameters or logits are no longer finite numbers.
 
-    `round` is the round of `in_rounds` in which that happened, from 1; None elsewhere.
+    `in_rounds` sets `round` to the number of the round in which this happened, from 1.
     """
 
     round: int | None = None
@@ -45,10 +45,10 @@ def in_rounds(
     checkpoint: Path | None = None,
     label: str = "",
 ) -> tuple[torch.Tensor, list[Round]]:
-    """Apply `advance` round by round; the last parameters, and an entry for each round.
+    """Apply `advance` round by round; return the last parameters and an entry for each round.
 
-    A checkpoint is written after every round. Where `advance` draws from seeds of its round, a
-    resumed run ends with the same bytes.
+    A checkpoint is written after every round. If `advance` seeds its draws by the number of the
+    round, a resumed run ends with the same bytes.
 
     Args:
         start: Parameters before the first round.
@@ -58,7 +58,7 @@ def in_rounds(
         label: The beginning of the progress lines on stderr.
 
     Raises:
-        Diverged: As `advance` does, with the round.
+        Diverged: `advance` raised it; `round` is set.
     """
     parameters, history = begin(start, checkpoint)
     parameters = parameters.to(device)
@@ -77,7 +77,7 @@ def in_rounds(
 
 
 def report(label: str, done: int, rounds: int, seconds: Sequence[float]) -> None:
-    """Print a line of progress on stderr; `seconds` are those of the rounds so far."""
+    """Print a line of progress on stderr; `seconds` has the durations of the rounds so far."""
     left = sum(seconds) / len(seconds) * (rounds - done)
     print(
         f"{label}: {done} of {rounds} rounds, {seconds[-1]:.1f} s, about {left:.0f} s left",
@@ -87,7 +87,7 @@ def report(label: str, done: int, rounds: int, seconds: Sequence[float]) -> None
 
 
 def begin(start: np.ndarray, checkpoint: Path | None) -> tuple[torch.Tensor, list[Round]]:
-    """Parameters and history of an intact checkpoint that `keep` wrote, else `start` and none."""
+    """Return the parameters and history of an intact checkpoint, or else `start` and no history."""
     if checkpoint is not None and checkpoint.exists():
         content = checkpoint.read_bytes()
         saved, stated = content[:-_HASH_BYTES], content[-_HASH_BYTES:]

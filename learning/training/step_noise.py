@@ -2,16 +2,16 @@
 
 The papers calibrate in three ways:
 
-- DPSGD (Abadi et al. 2016) adds Gaussian noise. Its noise multiplier is chosen so that the total
-  epsilon of all steps, by Renyi DP, is that of the budget: `MomentsAccountant`. In the study of
-  r1smg2024 the classic Gaussian takes its place.
+- DPSGD (Abadi et al. 2016) adds Gaussian noise. `MomentsAccountant` chooses its noise multiplier so
+  that the total epsilon of all steps, by Renyi DP, is the budget's. In the study of r1smg2024 the
+  classic Gaussian takes its place.
 - r1smg2024 eq. (16) splits the total by strong composition, so that every step has a budget. All
-  other mechanisms of that study are calibrated to it.
+  other mechanisms of that study are calibrated to this budget.
 - imgm2022 Section 5 gives every step a share of the total by Theorem 3.4 of Kairouz, Oh and
-  Viswanath. Its type II takes sampling at rate q to be worth (epsilon / q, delta / q).
+  Viswanath. Its type II study allows (epsilon / q, delta / q) on a sample of rate q.
 
-At the exact calibration the noise is rescaled until the total delta at epsilon, bounded from above
-by `SampledRun`, is that of the budget. All mechanisms then have the same true budget for the run.
+At the exact calibration the noise is rescaled until the upper bound by `SampledRun` on the total
+delta at epsilon is the budget's delta. All mechanisms then have the same bound for the run.
 """
 
 from abc import ABC, abstractmethod
@@ -44,8 +44,8 @@ class SampledSteps(ABC):
         steps: Number of steps of the run.
 
     Attributes:
-        by_renyi: The mechanisms whose noise Renyi accounting of the total sets, in place of the
-            budget of a step.
+        by_renyi: The mechanisms whose noise is set by Renyi accounting of the whole run instead of
+            by the budget of a step.
     """
 
     rate: float
@@ -54,14 +54,14 @@ class SampledSteps(ABC):
 
     @abstractmethod
     def step_budget(self, total: Budget) -> Budget:
-        """The budget of one release for the records that were sampled.
+        """Return the budget of one release, for the records that were sampled.
 
         Raises:
-            Unsupported: The total leaves none.
+            Unsupported: The total leaves no budget for a step.
         """
 
     def run(self, profile: PrivacyProfile | None) -> SampledRun | None:
-        """All steps together, each with noise of this profile; None where no bounds are known."""
+        """Return all steps together, each with this profile, or None if no bounds are known."""
         if profile is None or not profile.symmetric:
             return None
         return SampledRun(step=profile, rate=self.rate, steps=self.steps)
@@ -82,7 +82,7 @@ class StrongCompositionSteps(SampledSteps):
     by_renyi: ClassVar[tuple[type[Mechanism], ...]] = (ClassicGaussian, MomentsAccountant)
 
     def step_budget(self, total: Budget) -> Budget:
-        """epsilon_0 and delta_0 of eq. (16)."""
+        """Return epsilon_0 and delta_0 of eq. (16)."""
         try:
             epsilon, delta = step_budget(
                 total.epsilon, total.delta, self.rate, self.epochs, self.slack
@@ -99,18 +99,18 @@ class StrongCompositionSteps(SampledSteps):
 class AmplifiedShares(SampledSteps):
     """The steps of imgm2022: Theorem 3.4 of Kairouz et al. and amplification to first order.
 
-    The paper's type II study, after Bassily et al. 2014, counts what is (e, d)-DP on a sample of
-    rate q as (q e, q d)-DP. The true epsilon is ln(1 + q (exp(e) - 1)), which is larger.
+    The paper's type II study, after Bassily et al. 2014, counts a mechanism that is (e, d)-DP on a
+    sample of rate q as (q e, q d)-DP. The true epsilon is ln(1 + q (exp(e) - 1)), which is larger.
     """
 
     def step_budget(self, total: Budget) -> Budget:
-        """The share of one step, divided by q."""
+        """Return the share of one step, divided by q."""
         each = kairouz.share(total, self.steps)
         return amplified(each, self.rate)
 
 
 def amplified(budget: Budget, rate: float) -> Budget:
-    """(epsilon / q, delta / q), the budget that imgm2022 allows on a sample of rate q.
+    """Return (epsilon / q, delta / q), the budget that imgm2022 allows on a sample of rate q.
 
     Raises:
         Unsupported: delta / q is 1 or more, which protects nothing.
@@ -130,29 +130,31 @@ def step_mechanism(
     steps: SampledSteps,
     calibration: str,
 ) -> Mechanism:
-    """The mechanism that releases the gradient of every step.
+    """Return the mechanism that releases the gradient of every step.
 
     Args:
-        mechanism: Its class.
-        published: Calibrates it as its source does.
+        mechanism: The class of the mechanism.
+        published: Calibrates the mechanism as its source does.
         query: The clipped sum of gradients.
         total: Budget of the whole run.
+        steps: The steps of the run, and the budget of each.
         calibration: "published" or "exact"; see the docstring of this module.
 
     Raises:
-        Unsupported: As `Mechanism.calibrate` does; or there is no exact calibration, because the
-            mechanism adds no noise, its profile is not exactly known, or no scale reaches `total`.
+        Unsupported: The mechanism refuses the query or the budget of a step, `total` leaves none,
+            or there is no exact calibration, because the mechanism adds no noise, its profile is
+            not exactly known, or no scale reaches `total`.
     """
     if mechanism in steps.by_renyi:
-        # The noise is the accountant's, and the budget that of the run.
+        # The accountant sets the noise, and the budget is that of the whole run.
         settings = {"rate": steps.rate, "steps": steps.steps}
         noise = MomentsAccountant.noise_for(query, total, **settings)
         found = mechanism(
             query=query, budget=total, settings=MappingProxyType(settings), noise=noise
         )
     elif mechanism.guarantee == "none":
-        # Controls need no budget for a step. They may train without clipping: then no bound on the
-        # sum holds.
+        # Controls need no budget for a step. They may train without clipping, and then the sum has
+        # no bound.
         found = replace(published(query, total), query=replace(query, frobenius_bound=None))
     else:
         found = published(query, steps.step_budget(total))
@@ -162,7 +164,7 @@ def step_mechanism(
 
 
 def step_profile(mechanism: Mechanism) -> PrivacyProfile | None:
-    """The profile of a single release; the mechanism's own may be that of several."""
+    """Return the privacy profile of one release; `Mechanism.profile` may cover several."""
     if isinstance(mechanism, AdditiveMechanism):
         return mechanism.noise.profile(mechanism.query)
     return mechanism.profile()

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 
 class Seeds(NamedTuple):
-    """Seeds of a trial; all mechanisms that are compared share the first two."""
+    """Seeds of a trial; all mechanisms share `start` and `batches`."""
 
     start: int
     batches: int
