@@ -50,7 +50,7 @@ def rescaled_for_all(published: Mechanism, budget: Budget, releases: int) -> Mec
     """Rescale the noise so that the true delta of all releases together is the budget's.
 
     Args:
-        published: The mechanism of one release, for which it has the whole budget, as in tldp2025.
+        published: The mechanism of one release, calibrated to the whole budget, as in tldp2025.
         releases: Number of releases of one person's data, at least 1.
 
     Raises:

@@ -1,8 +1,8 @@
 """Release of an upload of a whole network, in which every layer has its own mechanism.
 
 A layer's weight and bias form one matrix, in which the bias is one more input, so that a layer
-needs one release. The matrix is taller than wide, like three of mgm2021's four shapes (105 x 12,
-4608 x 512, 20,002 x 128; LeNet's 120 x 400 is the exception). Only UDN depends on the
+needs one release. The matrix is taller than wide, like three of mgm2021's four gradient shapes
+(105 x 12, 4608 x 512, 20,002 x 128; LeNet's 120 x 400 is the exception). Only UDN depends on the
 orientation, through a square root. The bias lengthens the axis of the inputs: 106 x 12 for Adult.
 """
 

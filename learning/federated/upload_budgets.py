@@ -4,10 +4,11 @@ The claimed budget. In the horizontal study the total (epsilon, delta) of a run 
 its uses (uploaded matrices, over all rounds) by the composition theorem of Kairouz, Oh and
 Viswanath. In the vertical study every use has the total, with the epsilon before sampling by the
 paper's Theorem 6. That theorem is stated for pure DP; delta stays unchanged, which is conservative.
-The paper applies it to MVG, MGM and the matrix mechanism. Here all mechanisms get the same share.
-The paper's Gaussian then splits its share over the elements (gaussian-per-element), as in Table 4.
-Read literally, Section 8.2 gives every element the epsilon of the figure, mn times as much in
-total: that Gaussian's noise would be mn times smaller, far below IDN's.
+The paper applies the composition theorem to MVG, MGM and the matrix mechanism. Here all mechanisms
+get the same share. The paper's Gaussian then splits its share over the elements
+(gaussian-per-element), as in Table 4. Read literally, Section 8.2 gives every element the epsilon
+of the figure, mn times as much in total: that Gaussian's noise would be mn times smaller, far below
+IDN's.
 
 The true spending. In the worst case all uploads of a round move to opposite corners of their boxes
 together, so that Gaussian noise composes over layers and rounds exactly, by mu^2 = sum mu_i^2.

@@ -1,7 +1,7 @@
 """MobileNetV2 (Sandler et al. 2018), tldp2025's network for images.
 
 An inverted residual block has a 1 x 1 convolution that widens, a 3 x 3 convolution of each channel,
-and a 1 x 1 convolution that narrows, with a shortcut where the shape stays the same. Batch
+and a 1 x 1 convolution that narrows, with a shortcut if the shape stays the same. Batch
 normalisation keeps averages of the training images beside the parameters. Group normalisation, used
 here, has the same parameters and keeps no averages, so the parameters are the whole model. Its
 scales are 1 + weight, and the weights start at zero, so that clipping parameters to [-1, 1] leaves

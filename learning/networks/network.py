@@ -1,4 +1,4 @@
-"""The contract of a network: the shapes of its layers, and a function of their parameters."""
+"""The contract of a network: shapes of layers, and a map of parameters and inputs to logits."""
 
 import math
 from collections.abc import Callable

@@ -39,7 +39,7 @@ def extract(cut: Cut, data: Split, share: float, training: Training, seed: int) 
     Args:
         cut: The network; its body is the extractor.
         data: All training records, and the test records.
-        share: Share of the training records that is public, in (0, 1); they are drawn at random.
+        share: Share of the training records that is public, in (0, 1), drawn at random.
         training: Settings of the training of the whole network on the public records.
         seed: Determines which records are public, the initial parameters and the batches.
 

@@ -11,11 +11,11 @@ from mechanisms import Inconsistent
 from studies.base.case import Value
 from studies.base.study import Study
 
-# With fewer draws, their spread is known too poorly.
+# With fewer draws, the estimate of their spread is too poor.
 FEWEST = 10
 # The level of one comparison of normal draws, and the factor that widens its bound for skewed
-# draws: correct draws of chi-squared numbers with one degree of freedom, the law of R1SMG's loss,
-# pass with probability at least 1 - 5e-7.
+# draws. Correct chi-squared draws with one degree of freedom, the law of R1SMG's loss, pass with
+# probability at least 1 - 5e-7.
 LEVEL, SKEW = 1e-9, 4.0
 
 
@@ -47,7 +47,7 @@ def require_mean(mean: float, error: float, draws: int, stated: float, closed_fo
         stated: The value of the closed form.
         closed_form: The name of the metric with the closed form.
     """
-    # Not from scipy.stats, which takes half a second to import in every cell.
+    # scipy.stats would take half a second to import in every cell.
     reach = SKEW * float(-special.stdtrit(draws - 1, LEVEL / 2)) * error
     # Closed forms are rounded.
     reach += 1e-9 * abs(stated)

@@ -21,12 +21,12 @@ class Point:
 
     @classmethod
     def at(cls, shape: tuple[int, ...], budget: Budget) -> Self:
-        """The point with this shape and this budget."""
+        """Return the point with this shape and this budget."""
         return cls(shape=shape, epsilon=budget.epsilon, delta=budget.delta)
 
     @property
     def budget(self) -> Budget:
-        """(epsilon, delta)."""
+        """The budget (epsilon, delta)."""
         return Budget(epsilon=self.epsilon, delta=self.delta)
 
     @property
@@ -48,7 +48,7 @@ class Variant:
     def calibrate(
         self, query: Query, budget: Budget, calibration: str = "published", **options
     ) -> Mechanism:
-        """`timed_calibration` without the seconds."""
+        """Calibrate and check the mechanism as `timed_calibration` does, without the seconds."""
         return self.timed_calibration(query, budget, calibration, **options)[0]
 
     def timed_calibration(
@@ -58,16 +58,16 @@ class Variant:
 
         A mechanism that is calibrated here is checked against its own statements
         (`mechanisms.check`): the first one of each calibration at length, the others by few
-        releases. The checks have their own seed, so that they change no other draw. The seconds do
-        not include them.
+        releases. The checks have their own seed, so that they change no other draw. The seconds
+        exclude the checks.
 
         Args:
-            options: Options of the mechanism, such as public side information; they take precedence
-                over those of the variant.
+            options: Options of the mechanism, such as public side information; they override the
+                variant's options.
 
         Raises:
             Inconsistent: The releases contradict what the mechanism states.
-            Unsupported, TypeError, ValueError: As in `Mechanism.calibrate`.
+            Unsupported, TypeError, ValueError: `Mechanism.calibrate` says when.
         """
         clock = time.perf_counter()
         mechanism = self.mechanism.calibrate_only(
@@ -122,7 +122,7 @@ class Setup:
     base_seed: int = 0
 
     def shared_seed(self, *more: object) -> int:
-        """A seed that all mechanisms share, for splits of the data or random workloads."""
+        """Return a seed that all mechanisms share, for splits of the data or random workloads."""
         return seed_of(self.base_seed, self.study, self.dataset, *more)
 
 
@@ -132,7 +132,7 @@ class Case(Setup):
 
     Args:
         variant: The mechanism with its options.
-        calibration: "published" or "exact". No seed depends on it: both see the same draws.
+        calibration: "published" or "exact". No seed depends on it, so both see the same draws.
         folder: A folder in which the cell may keep unfinished work, such as checkpoints, until it
             is done; None outside the process of a cell.
         trial: The only trial to run if every trial has its own cell; None to run all.
@@ -156,7 +156,7 @@ class Case(Setup):
         return range(self.settings.trial_count(self.dataset, self.calibration))
 
     def seed(self, point: Point, *more: object) -> int:
-        """The seed of one trial, or of another named draw, at a point.
+        """Return the seed of one trial, or of another named draw, at a point.
 
         The seed does not depend on delta: points that differ only in delta share their draws, and
         so do calibrations. An epsilon of 1 gives the same seed as 1.0.
@@ -165,13 +165,13 @@ class Case(Setup):
         return seed_of(*names, point.shape_name, float(point.epsilon), *more)
 
     def calibrate(self, query: Query, budget: Budget, **options) -> Mechanism:
-        """The mechanism for a query and a budget; see `Variant.timed_calibration`."""
+        """Calibrate the mechanism as the cell says; see `Variant.timed_calibration`."""
         return self.timed_calibration(query, budget, **options)[0]
 
     def timed_calibration(self, query: Query, budget: Budget, **options) -> tuple[Mechanism, float]:
-        """The mechanism for a query and a budget, and the seconds that the calibration took."""
+        """Calibrate the mechanism as the cell says; return it and the seconds it took."""
         return self.variant.timed_calibration(query, budget, self.calibration, **options)
 
     def published(self, query: Query, budget: Budget, **options) -> Mechanism:
-        """The mechanism at the published calibration, whatever the calibration of the cell."""
+        """Calibrate the mechanism as published, whatever the calibration of the cell."""
         return self.variant.calibrate(query, budget, **options)

@@ -32,7 +32,7 @@ class MechanismGrids(StudySettings):
             refuse_unknown(f"epsilons_on.{dataset}", grids, known)
 
     def own_grid(self, mechanism: str, dataset: str, others: list[float]) -> list[float]:
-        """The epsilons of a mechanism on a data set, in order; `others` has those of all."""
+        """Return the mechanism's own epsilons on a data set, in order, or else `others`."""
         own = self.epsilons_for | self.epsilons_on.get(dataset, {})
         return own.get(mechanism, others)
 
@@ -44,13 +44,13 @@ class EpsilonGrid(MechanismGrids):
     delta: Delta = Field(description="delta")
 
     def grid(self, mechanism: str, dataset: str) -> list[float]:
-        """The epsilons of a mechanism on a data set, in order."""
+        """Return the epsilons of a mechanism on a data set, in order."""
         return self.own_grid(mechanism, dataset, self.epsilons)
 
     def points_over(
         self, shapes: list[tuple[int, ...]], mechanism: str, dataset: str
     ) -> list[Point]:
-        """Every shape with every epsilon of the mechanism on the data set."""
+        """Return a point for every shape and every epsilon of the mechanism on the data set."""
         return [
             Point(shape=shape, epsilon=epsilon, delta=self.delta)
             for shape in shapes
@@ -64,5 +64,5 @@ class ReleaseSettings(StudySettings):
     trials: Trials = Field(100, description="releases per grid point")
 
     def trial_count(self, dataset: str, calibration: str) -> int:
-        """`trials`."""
+        """Return `trials`."""
         return self.trials

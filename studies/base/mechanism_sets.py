@@ -43,10 +43,10 @@ def chosen(
         available: Mechanisms by name.
         sets: The named sets of the config, as lists of names.
         needs: The class that the study requires of the mechanisms in "all".
-        key: The path of the set.
+        key: The path of the set in the config.
 
     Raises:
-        ConfigError: The set is not allowed.
+        ConfigError: The value is of another form, or a name is unknown.
     """
     if isinstance(value, list):
         return _names(value, key, available, sets)
@@ -69,7 +69,7 @@ def chosen(
 def _names(
     value: Any, key: str, available: Mapping[str, Any], sets: Mapping[str, list[str]]
 ) -> list[str]:
-    """Read a list of names, and replace the name of a set by its members."""
+    """Read a list of names, and replace the name of a set by its available members."""
     if not isinstance(value, list):
         raise Disallowed(key, "a list of names of mechanisms, variants and sets", value)
     refuse_unknown(key, value, [*available, *sets])

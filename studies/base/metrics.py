@@ -24,12 +24,12 @@ class Tolerance:
     spreads: float = 0.0
 
     def allowed(self, before: float, spread: float) -> float:
-        """The largest difference from `before`, given the standard deviation over trials."""
+        """Return the largest difference from `before`, given the standard deviation over trials."""
         return self.relative * abs(before) + self.absolute + self.spreads * spread
 
 
 EXACT = Tolerance(relative=1e-9)
-# Like EXACT, for numbers of order one that are zero up to rounding if there is no noise.
+# Like EXACT, but for numbers of order one that are zero up to rounding if there is no noise.
 ROUNDED = Tolerance(relative=1e-9, absolute=1e-12)
 # For budgets and scales found by the numerical search of an accountant.
 ACCOUNTED = Tolerance(relative=1e-4)
@@ -54,8 +54,8 @@ class Metric:
             first one is the main one.
         better: Whether smaller or larger values rank first.
         largest: The largest possible value; the least value of a ranked metric is 0.
-        closed_form: The metric that states the mean of this one in closed form. It ranks instead of
-            this one for mechanisms that have it.
+        closed_form: The metric that states the mean of this one in closed form. Mechanisms that
+            have it are ranked by it instead.
     """
 
     name: str

@@ -1,20 +1,20 @@
-"""Principal components of a released matrix, their exact variance, and scaled records.
+"""Scale records, and find the principal directions of a matrix and the variance along them.
 
-Records are scaled into [-1, 1]. Both scalings use the data themselves and are not private.
+Both scalings map into [-1, 1]. They use the data themselves, so they are not private.
 """
 
 import numpy as np
 
 
 def scale_columns(values: np.ndarray) -> np.ndarray:
-    """Map every column of (N, m) onto [-1, 1], its least value to -1 and its largest to 1.
+    """Map every column of an array (N, m) onto [-1, 1]; a constant column becomes zero.
 
-    A constant column becomes zero. The ends are exact, so that the result lies in the box;
-    `sklearn.preprocessing.minmax_scale` misses them by rounding.
+    The least and the largest value of a column become exactly -1 and 1, so that no value lies
+    outside [-1, 1]. `sklearn.preprocessing.minmax_scale` misses both by rounding.
     """
     low, high = values.min(axis=0), values.max(axis=0)
     varies = low < high
-    # Computed in place, because the records of a study may fill gigabytes.
+    # The scaling works in place, because the records of a study may fill gigabytes.
     scaled = np.subtract(values, low, dtype=float)
     scaled *= 2
     scaled /= np.where(varies, high - low, 1)
@@ -24,15 +24,15 @@ def scale_columns(values: np.ndarray) -> np.ndarray:
 
 
 def scale_by_largest(values: np.ndarray) -> np.ndarray:
-    """Divide all of (N, m) by its largest absolute value."""
+    """Divide an array (N, m) by its largest absolute value."""
     return values / np.abs(values).max()
 
 
 def first_records(values: np.ndarray, records: int) -> np.ndarray:
-    """The first `records` rows of (N, m).
+    """Return the first `records` rows of an array (N, m).
 
     Raises:
-        ValueError: There are fewer rows.
+        ValueError: The array has fewer than `records` rows.
     """
     if len(values) < records:
         raise ValueError(
@@ -43,14 +43,19 @@ def first_records(values: np.ndarray, records: int) -> np.ndarray:
 
 
 def principal_directions(symmetric: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Eigenvalues (m,) in decreasing order, and eigenvectors as the columns of (m, m).
+    """Decompose the symmetric part of a matrix (m, m), such as a noisy covariance.
 
-    An asymmetric matrix (m, m), such as a noisy covariance, is replaced by its symmetric part.
+    Returns:
+        The eigenvalues (m,) in decreasing order, and the eigenvectors as columns of an array
+        (m, m), in the same order.
     """
     values, vectors = np.linalg.eigh((symmetric + symmetric.T) / 2)
     return values[::-1], vectors[:, ::-1]
 
 
 def captured_variance(covariance: np.ndarray, directions: np.ndarray) -> np.ndarray:
-    """v^T C v for every column v of `directions` (m, k), shape (k,) (mvg2018 eq. 4)."""
+    """Return the variance v^T C v along each column v of `directions` (mvg2018 eq. 4).
+
+    C is `covariance` (m, m), `directions` is (m, k), and the result is (k,).
+    """
     return np.einsum("ij,ik,kj->j", directions, covariance, directions)

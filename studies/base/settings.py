@@ -54,7 +54,8 @@ class MissingEntry(ConfigError):
 class KnownKeys(BaseModel):
     """A mapping with known keys. A subclass may override `check`."""
 
-    # The first validator already refuses other keys, with the nearest name; schemas say it too.
+    # The validator below already refuses other keys and names the nearest one. This line makes the
+    # JSON schema refuse them too.
     model_config = ConfigDict(extra="forbid")
 
     @model_validator(mode="before")
@@ -65,7 +66,7 @@ class KnownKeys(BaseModel):
         return value
 
     def check(self) -> None:
-        """Raise a ConfigError, with the path of the key from here, if values do not fit."""
+        """Raise a ConfigError, with the path of the key below this one, if values do not fit."""
 
     @model_validator(mode="after")
     def _fit(self) -> Self:
@@ -80,7 +81,7 @@ class Section(KnownKeys):
 
 
 def refuse_unknown(key: str, names: Iterable[Any], known: Iterable[str]) -> None:
-    """Raise ConfigError for a name below `key` that is not known, with the nearest one that is."""
+    """Raise ConfigError for an unknown name below `key`, and suggest the nearest known one."""
     known = list(known)
     for name in names:
         if name not in known:
@@ -89,12 +90,12 @@ def refuse_unknown(key: str, names: Iterable[Any], known: Iterable[str]) -> None
 
 
 def _read_number(value: Any) -> float:
-    # Only numbers and texts that spell one: no boolean, list or null does.
+    # Takes only numbers and texts that spell one, because no boolean, list or null spells one.
     return number_in(str(value))
 
 
 def _read_whole(value: Any) -> int:
-    # No detour over float, which is exact only up to 2^53.
+    # Does not go through float, which is exact only up to 2^53.
     return whole_number_in(str(value))
 
 
@@ -159,7 +160,8 @@ def read_settings(model: type[Model], value: Any, path: str = "", context: Any =
     """Validate `value`, which is at `path` in its file, as an instance of `model`.
 
     Raises:
-        ConfigError: The value is not allowed; one line has the key, the value and what is allowed.
+        ConfigError: The value is not allowed. The message, one line, has the key, the value and
+            what is allowed.
     """
     try:
         return model.model_validate(value, context=context)

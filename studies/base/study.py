@@ -18,7 +18,7 @@ from studies.base.families import Family
 from studies.base.metrics import Metric
 from studies.base.study_settings import StudySettings
 
-# The folder of the studies; this package finds them here and imports none by name.
+# The folder in which the studies are found; no list names them.
 FOLDER = Path(__file__).resolve().parents[1]
 
 
@@ -31,7 +31,7 @@ class Study(ABC):
         datasets: The names of the data sets that it can run on, with their source: official,
             bundled, simulated or none.
         Settings: The class of its settings in a config.
-        metrics: The metrics that it measures, including seconds and memory.
+        metrics: The metrics that it measures, wall-clock seconds among them.
         coordinates: The columns that it adds to the tidy table.
         needs: The class that it requires of mechanisms. Only the calibration shows whether a
             mechanism supports the query; if not, its rows are `unsupported`.
@@ -39,8 +39,8 @@ class Study(ABC):
             entry.
         slow_imports: Modules that `load` and `measure` import inside their functions, because
             planning does not need them. The process of a batch imports them once for all its cells.
-        splits_trials: Whether `measure` runs the trials of `Case.trials`, so that a config can
-            give every trial its own job.
+        splits_trials: Whether `measure` runs only the trials of `Case.trials`, so that a config can
+            give every trial its own cell.
         family: The leaderboard that ranks mechanisms by this study, if any.
         query: A sentence for that leaderboard: the query, and how neighbouring data sets differ.
     """
@@ -60,10 +60,10 @@ class Study(ABC):
 
     @abstractmethod
     def points(self, settings: Any, variant: str, dataset: str) -> list[Point]:
-        """The grid of one cell, in order; `settings` is an instance of `Settings`."""
+        """Return the grid of one cell, in order; `settings` is an instance of `Settings`."""
 
     def load(self, setup: Setup, folder: Path) -> Any:
-        """Load the problem: data and everything else that all mechanisms share, or None.
+        """Load the problem: data and everything else that all mechanisms share; None by default.
 
         Args:
             setup: The settings and the shared seeds.
@@ -73,10 +73,10 @@ class Study(ABC):
 
     @abstractmethod
     def measure(self, problem: Any, case: Case, point: Point) -> Iterator[Value]:
-        """Measure one grid point; Unsupported and other exceptions become rows."""
+        """Yield the values at one grid point; Unsupported and other exceptions become rows."""
 
     def also_reads(self, settings: Any, dataset: str) -> list[str]:
-        """The entries of `datasets` that `load` reads besides the files of the data set."""
+        """Return the entries of `datasets` that `load` reads besides those of the data set."""
         return []
 
     @property
@@ -97,11 +97,11 @@ class Study(ABC):
         return tuple(metric for metric in self.metrics if metric.title)
 
     def files_of(self, dataset: str) -> str:
-        """The entry of `datasets` whose files a data set is read from."""
+        """Return the entry of `datasets` whose files a data set is read from."""
         return self.files.get(dataset, dataset)
 
     def metric(self, name: str) -> Metric:
-        """A metric by its name.
+        """Return the metric with this name.
 
         Raises:
             UndeclaredValue: The study declares no such metric.
@@ -134,7 +134,7 @@ class Study(ABC):
 
 
 def study_in(module: Any) -> Study | None:
-    """The study that a module defines, if any."""
+    """Return the study that a module defines, if any."""
     for found in vars(module).values():
         if inspect.isclass(found) and issubclass(found, Study) and "name" in vars(found):
             # Skip studies that the module only imports.
@@ -145,13 +145,13 @@ def study_in(module: Any) -> Study | None:
 
 
 def study_named(name: str) -> Study:
-    """The study of this name; no other study is imported."""
+    """Return the study of this name, importing only its module and what that module needs."""
     return study_in(importlib.import_module(f"studies.{name}"))
 
 
 @functools.cache
 def all_studies() -> dict[str, Study]:
-    """All studies by name; a broken file is named on stderr and left out."""
+    """Return all studies by name; a broken file is named on stderr and left out."""
     names = pkgutil.iter_modules([str(FOLDER)], "studies.")
     found = map(study_in, modules_of(each.name for each in names if not each.ispkg))
     return {study.name: study for study in sorted(filter(None, found), key=lambda each: each.name)}

@@ -25,7 +25,7 @@ from studies.base.settings import (
 
 # Validation expands a set of mechanisms in the config to the list of their names.
 Mechanisms = Annotated[list[str], Field(min_length=1), WithJsonSchema(ALLOWED_JSON)]
-# A key of some mappings from mechanisms; it stands for all mechanisms without an entry.
+# In some mappings this key stands for all mechanisms without an entry.
 DEFAULT = "default"
 
 
@@ -48,7 +48,7 @@ class Surroundings:
     def chosen(
         self, value: Any, available: Mapping[str, type[Mechanism]], key: str = ""
     ) -> list[str]:
-        """Expand a set of mechanisms and add the usable ones of `also`; see `chosen`."""
+        """Expand a set of mechanisms and add the usable ones of `also`; see `mechanism_sets`."""
         needs = self.study.needs
         names = chosen(value, available, self.sets, needs, key)
         also = [n for n in self.also if n in available and issubclass(available[n], needs)]
@@ -98,7 +98,7 @@ class StudySettings(Section):
 
     @classmethod
     def of_cell(cls, data: dict[str, Any], **grid: list) -> Self:
-        """The settings of one cell, from the JSON data that its process receives.
+        """Read the settings of one cell from the JSON data that its process receives.
 
         Args:
             data: The settings without those of the grid.
@@ -108,7 +108,7 @@ class StudySettings(Section):
         return cls.model_validate(data | own)
 
     def of_one(self, dataset: str, mechanism: str, calibration: str, *, split: bool) -> dict:
-        """The settings that the numbers of one cell can depend on, as JSON data.
+        """Return the settings that the numbers of one cell can depend on, as JSON data.
 
         Mappings keep only the entry of the cell.
 
@@ -116,7 +116,7 @@ class StudySettings(Section):
             dataset: The data set of the cell.
             mechanism: The mechanism of the cell.
             calibration: The calibration of the cell.
-            split: Whether the cell has one trial, so that it does not depend on their number.
+            split: Whether the cell has one trial, so that it does not depend on the trial count.
         """
         counts = {name: None for name in self.counts_of_trials}
         if counts and not split:
@@ -130,11 +130,11 @@ class StudySettings(Section):
 
     @property
     def takes_gpu(self) -> bool:
-        """Whether cells use a CUDA device where there is one."""
+        """Whether cells use a CUDA device if one is available."""
         return False
 
     def trial_count(self, dataset: str, calibration: str) -> int:
-        """The number of trials of a grid point; 1 in a study without trials."""
+        """Return the number of trials of a grid point; 1 in a study without trials."""
         return 1
 
     @field_validator("mechanisms", mode="before")
@@ -163,8 +163,8 @@ class StudySettings(Section):
     def check_run(self) -> None:
         """Raise a ConfigError for a value that does not fit the run's data sets or grids.
 
-        Unlike `check`, it is not called for a single cell, which knows only its own data set and
-        grid.
+        Unlike `check`, it is not called in the process of a cell, which knows only its own data set
+        and grid.
         """
 
     def _check_all_names(self, study: Any) -> None:
@@ -191,6 +191,6 @@ class StudySettings(Section):
 
 
 def _keys_of(annotation: Any) -> Any:
-    """The type of the keys of a mapping, or None."""
+    """Return the type of the keys of a mapping, or None for another type."""
     arguments = get_args(annotation)
     return arguments[0] if len(arguments) == 2 else None

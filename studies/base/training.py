@@ -39,20 +39,20 @@ class TrainingSettings(ReleaseSettings):
         return self.device == "auto"
 
     def trial_count(self, dataset: str, calibration: str) -> int:
-        """`trials`, unless `exact_trials` or an entry of `trials_for` replaces it."""
+        """Return `trials`, unless `exact_trials` or an entry of `trials_for` replaces it."""
         if calibration == "exact" and self.exact_trials is not None:
             return self.exact_trials
         return self.trials_for.get(dataset, self.trials)
 
 
 def load_records(setup: Setup, folder: Path) -> labelled.Split:
-    """Load the test records, and the training records that the settings keep, by a shared seed."""
+    """Load the test records and those training records that the settings keep, by a shared seed."""
     kept = setup.settings.records.get(setup.dataset)
     return labelled.load(setup.dataset, folder, kept, setup.shared_seed("records"))
 
 
 def load_batches(setup: Setup, folder: Path, batch: int, key: str) -> labelled.Split:
-    """Load records to train on in batches of this size; see `load_records`.
+    """Load records as `load_records` does, and check that they fill a batch of this size.
 
     `key` is the config key that states the size.
 
@@ -69,7 +69,7 @@ def load_batches(setup: Setup, folder: Path, batch: int, key: str) -> labelled.S
 
 
 def scores_on(records: str) -> tuple[Metric, Metric]:
-    """The metrics that a leaderboard ranks classifiers by; `records` names the test records."""
+    """Return the metrics that rank classifiers; `records` names the test records."""
     return tuple(
         Metric(
             name,
@@ -84,7 +84,7 @@ def scores_on(records: str) -> tuple[Metric, Metric]:
 
 
 def seeds_of(case: Case, point: Point, trial: int) -> Seeds:
-    """The seeds of a trial; all mechanisms share the initial weights and the batches."""
+    """Return the seeds of a trial; all mechanisms share the initial weights and the batches."""
     return Seeds(
         start=case.shared_seed("start", trial),
         batches=case.shared_seed("batches", trial),
@@ -100,7 +100,7 @@ def span(trials: range) -> str:
 def progress_of(
     case: Case, point: Point, trial: int | str, at: Mapping[str, object] | None = None
 ) -> dict[str, Path | str | None]:
-    """The arguments `checkpoint` and `label` of a training function.
+    """Return the arguments `checkpoint` and `label` of a training function.
 
     Args:
         trial: The number of the trial, or the `span` of trials that train together.

@@ -37,14 +37,14 @@ from studies.base.settings import (
 
 # The treatments that are not sets of features: equal precision for every direction; private
 # principal directions; and, for a mechanism without directions, the right features alone. Only the
-# regression has the last two.
+# study `regression` has `PCA` and `SUBSPACE`.
 IID, PCA, SUBSPACE = "iid", "pca", "subspace"
 # SVDs of small covariances are timed for this many seconds, or until this many are done.
 SVD_SECONDS, MOST_SVDS = 0.2, 100
 
 
 class TreatmentSettings(ReleaseSettings):
-    """Settings of the three studies."""
+    """Settings that the three studies of mvg2018 share."""
 
     records: Count = Field(ge=2, description="private records N; delta is 1/N, as in the paper")
     trials: Count = Field(100, ge=2, le=MOST_TRIALS, description="releases per treatment")
@@ -57,26 +57,26 @@ class TreatmentSettings(ReleaseSettings):
     )
 
     def point_at(self, shape: tuple[int, int]) -> Point:
-        """The study's only grid point: the paper's epsilon, and delta = 1/N."""
+        """Return the study's only grid point: the paper's epsilon, and delta = 1/N."""
         return Point(shape=shape, epsilon=EPSILON, delta=1 / self.records)
 
     def right_features(self, dataset: str) -> tuple[str, list[str]]:
-        """The set that the paper calls informative, with its name: by convention the first."""
+        """Return the name and the features of the first set, which the paper calls informative."""
         return next(iter(self.directions[dataset].items()))
 
     def check(self) -> None:
-        """Raise unless every data set has sets of known features, none with all features."""
+        """Raise ConfigError unless every data set has sets of known features, none with all."""
         self.check_directions(feature_names)
 
     def check_directions(self, names_of: Callable[[str], tuple[str, ...]]) -> None:
-        """Check the sets of features; `names_of` gives the known features of a data set."""
+        """Check the sets of features; `names_of` returns the known features of a data set."""
         for dataset in self.datasets:
             known = names_of(dataset)
             if not self.directions[dataset]:
                 raise MissingEntry(f"directions.{dataset}", "a set of features")
             for name, features in self.directions[dataset].items():
                 if name in (IID, PCA, SUBSPACE):
-                    # The study has treatments of these names: rows would have two meanings.
+                    # These names denote other treatments, so rows would have two meanings.
                     raise Disallowed(
                         f"directions.{dataset}",
                         "sets of features with names other than iid, pca and subspace",
@@ -117,8 +117,8 @@ METRICS = (
 )
 
 
-# One way to use a mechanism: its values in the columns `treatment` and `share`; a column without a
-# value is left out.
+# One way to use a mechanism, given by its values in the columns `treatment` and `share`; a column
+# without a value is left out.
 Treatment = dict[str, object]
 
 # Maps a trial and its generator to an answer, the mechanism's diagnostics and the seconds taken.
@@ -128,7 +128,7 @@ Score = Callable[[int, np.ndarray], Iterable[Value]]
 
 
 def feature_names(dataset: str) -> tuple[str, ...]:
-    """The names of the data set's features, in the order of its columns."""
+    """Return the names of the data set's features, in the order of its columns."""
     return importlib.import_module(f"datasets.loaders.{dataset}").FEATURES
 
 
@@ -138,7 +138,7 @@ def is_directional(case: Case) -> bool:
 
 
 def treatments_of(case: Case, mode: str, features: tuple[str, ...]) -> list[tuple[Treatment, dict]]:
-    """The treatments of a mechanism on the whole query, each with the mechanism's options.
+    """Return the treatments of a mechanism on the whole query, each with its options.
 
     Args:
         case: The mechanism at a calibration.
@@ -192,11 +192,11 @@ def measure_one_answer(
 
 
 def _svd_seconds(noise: MatrixGaussian) -> float:
-    """Median seconds of the SVDs from which mvg2018 derives the factors of a draw (Section 6.3).
+    """Time the SVDs from which mvg2018 derives the factors of a draw; return the median seconds.
 
-    The suite itself is given directions and deviations, so it has nothing to decompose. Small
-    covariances are decomposed many times, after one SVD that loads the library. A 2126 x 2126
-    covariance is decomposed only once, because that takes a minute on a busy core.
+    Section 6.3 has these SVDs. The suite is given directions and deviations, so it has nothing to
+    decompose. Small covariances are decomposed many times, after one SVD that loads the library. A
+    2126 x 2126 covariance is decomposed only once, because that takes a minute on a busy core.
     """
     covariances = [
         np.diag(std**2) if along is None else (along * std**2) @ along.T

@@ -32,21 +32,21 @@ class ConfigError(ValueError):
         return ": ".join(part for part in (self.place, key, self.problem) if part)
 
     def below(self, *keys: object) -> "ConfigError":
-        """The same error in a section that is at this path."""
+        """Return the same error for a section that is at the path `keys`."""
         return ConfigError(self.problem, joined(*keys, self.key))
 
 
 def joined(*keys: object) -> str:
-    """Join keys to the path of a key; empty ones are left out."""
+    """Join keys to a path; empty keys are left out."""
     return ".".join(str(key) for key in keys if key != "")
 
 
 class StrictLoader(yaml.SafeLoader):
-    """A loader that refuses a repeated key, of which YAML keeps the last, and misread numbers."""
+    """A loader that refuses misread numbers, and repeated keys, of which PyYAML keeps the last."""
 
     def construct_mapping(self, node: yaml.Node, deep: bool = False) -> dict:
         lines: dict[str, int] = {}
-        # Another node has a tag that is wrong there, which the base class reports.
+        # A node that is no mapping has a wrong tag, which the base class reports.
         pairs = node.value if isinstance(node, yaml.MappingNode) else []
         for key, _ in pairs:
             name = str(key.value)
@@ -69,7 +69,7 @@ class StrictLoader(yaml.SafeLoader):
 
 
 def refused(node: yaml.Node, problem: str) -> ConstructorError:
-    """The error of a loader about a node; it adds the file and the line."""
+    """Return the error of a loader about a node; the node's mark has the file and the line."""
     return ConstructorError(None, None, problem, node.start_mark)
 
 
@@ -81,7 +81,8 @@ def read_yaml(path: Path | str, loader: type[StrictLoader] = StrictLoader) -> An
         loader: A loader that may read additional tags.
 
     Raises:
-        ConfigError: The file cannot be read, is not UTF-8 or not YAML, or repeats a key.
+        ConfigError: The file cannot be read, is not YAML in UTF-8, repeats a key or has a number
+            that YAML misreads.
     """
     try:
         with open(path, "rb") as file:
@@ -106,7 +107,7 @@ def errors_in(path: Path | str) -> Iterator[None]:
 
 
 def _line_of(node: yaml.Node | None, key: str) -> int | None:
-    """The line of the deepest key on a path below a node."""
+    """Return the line of the deepest key that exists on a path below a node."""
     line = None
     for name in key.split("."):
         parts = _parts(node)
@@ -118,7 +119,10 @@ def _line_of(node: yaml.Node | None, key: str) -> int | None:
 
 
 def _parts(node: yaml.Node | None) -> dict[str, tuple[yaml.Node, yaml.Node]]:
-    """The nodes of key and value by name in a mapping; each item twice by position in a list."""
+    """Return the (key, value) nodes of a mapping by name, or the (item, item) of a list by index.
+
+    Other nodes have no parts.
+    """
     if isinstance(node, yaml.MappingNode):
         return {str(key.value): (key, value) for key, value in node.value}
     if isinstance(node, yaml.SequenceNode):
