@@ -1,8 +1,8 @@
 """Which mechanism for a common query? The error and the true privacy of every mechanism.
 
 Every data set is a query that practitioners ask, with a budget; no data are read. The numbers come
-from `mechanisms.comparison`; figures, tables and the site rank the rows of this study in the same
-way. `QUERIES` states adjacency, sensitivities and budgets.
+from `mechanisms.comparison`. Figures, tables and the site rank the rows of this study as that
+package does. `QUERIES` states adjacency, sensitivities and budgets.
 """
 
 import math
@@ -36,7 +36,7 @@ class CommonQuery:
         about: The question, how neighbours differ, and how much one record changes.
         stated: The arguments of `Query`.
         budget: (epsilon, delta).
-        workload: The name of the workload along every axis; "identity" asks for every element.
+        workload: The name of the workload on every axis; "identity" asks for every element.
     """
 
     title: str
@@ -66,7 +66,7 @@ class CommonQuery:
         return " ".join(("python -m mechanisms compare", *options))
 
     def task(self, calibration: str) -> Task:
-        """The task that every mechanism is given, at one calibration."""
+        """Return the task that every mechanism is given, at one calibration."""
         return Task(
             query=self.query,
             budgets=(self.budget,),
@@ -212,7 +212,7 @@ class CommonQueries(Study):
     )
 
     def points(self, settings: StudySettings, variant: str, dataset: str) -> list[Point]:
-        """The one point of a query."""
+        """Return the only point of a query."""
         asked = QUERIES[dataset]
         return [Point.at(asked.query.shape, asked.budget)]
 
@@ -226,7 +226,7 @@ class CommonQueries(Study):
         task = asked.task(case.calibration)
         options = known_options(task, case.mechanism)
         mechanism = case.calibrate(asked.query, asked.budget, **options)
-        # No check here: the variant has already checked the mechanism when it calibrated it.
+        # No check here: `calibrate` has already checked the mechanism.
         found = assessment(mechanism, task, effort=None)
         note = found.pop("note")
         if not found:

@@ -3,13 +3,14 @@
 The query counts the pickups of a time window in a grid of latitude (rows) by longitude (columns).
 Adjacency: one pickup is replaced by another (`papers.r1smg2024.count_query` states the
 sensitivities), so that the number of pickups is public. The number of pickups inside both the map
-and the window is also treated as public; it is, if the replacement lies inside both. It bounds the
-Frobenius norm, on which MVG's noise depends. Counts have no range, so IDN is unsupported.
+and the window is also treated as public, which is right if the replacement lies inside both. This
+number bounds the Frobenius norm, on which MVG's noise depends. Counts have no range, so IDN is
+unsupported.
 
 Post-processing, as the paper describes it, sets cells that are known to be empty to zero. The paper
 does not say which cells those are. For Uber we take the cells without a pickup in the rest of the
 month (disjoint from the window and assumed public); for the simulated city we take its water. The
-metric `pickups_zeroed` counts the pickups of the window that this loses.
+metric `pickups_zeroed` counts the pickups of the window in the cells that become zero.
 
 The paper does not state its bounding box either. `largest_in_box` is the largest exact count on the
 map of each of `boxes` boxes. All lie inside `bounding_box` and contain the places that the paper
@@ -72,7 +73,7 @@ Longitude = Annotated[Number, Field(ge=-180, le=180)]
 
 
 class BoundingBox(Section):
-    """Edges of a map in degrees."""
+    """The edges of a map, in degrees."""
 
     south: Latitude = Field(description="southern edge, degrees")
     north: Latitude = Field(description="northern edge, degrees")
@@ -87,7 +88,7 @@ class BoundingBox(Section):
             raise Disallowed("east", f"east of the western edge {self.west:g}", self.east)
 
     def holds(self, place: tuple[float, float]) -> bool:
-        """Whether a latitude and longitude lies inside."""
+        """Whether a place, (latitude, longitude), lies inside the box or on its edge."""
         latitude, longitude = place
         return self.south <= latitude <= self.north and self.west <= longitude <= self.east
 
@@ -128,7 +129,7 @@ class Settings(EpsilonGrid, MapSettings, ReleaseSettings):
     )
 
     def check_run(self) -> None:
-        """Raise Disallowed for maps at no point of the grid, and for boxes that cannot be drawn."""
+        """Raise Disallowed for a map outside the grid, and for boxes that cannot be drawn."""
         super().check_run()
         for name, kept in self.map_epsilons.items():
             others = [each for each in self.mechanisms if each not in self.map_epsilons]
@@ -226,7 +227,7 @@ class CountQuery(Study):
     )
 
     def points(self, settings: Settings, variant: str, dataset: str) -> list[Point]:
-        """The grid over epsilon at the one shape of the map."""
+        """Return the grid over epsilon at the shape of the map."""
         side = settings.cells_per_side
         return settings.points_over([(side, side)], variant, dataset)
 
@@ -234,8 +235,8 @@ class CountQuery(Study):
         """Count the pickups of the window and find the cells known to be empty.
 
         Raises:
-            ValueError: The map has no pickup inside the window, or none outside it, so that the
-                empty cells cannot be told.
+            ValueError: The map has no pickup inside the window, or none outside it, which would
+                make all cells empty.
         """
         settings, dataset = setup.settings, setup.dataset
         counts, empty = map_counts(settings, dataset, folder, setup)
@@ -259,7 +260,7 @@ class CountQuery(Study):
             point.budget,
         )
         yield Value("calibrate_seconds", seconds, timing=True)
-        # `loss` has it as its mean only where nothing but noise changes the counts.
+        # `expected_loss` is the mean of `loss` only if nothing but noise changes the counts.
         if isinstance(mechanism, AdditiveMechanism) and mechanism.only_adds_noise:
             yield Value("expected_loss", mechanism.expected_loss())
         yield Value("nonprivate_largest_count", float(problem.counts.max()))
@@ -279,7 +280,7 @@ class CountQuery(Study):
                 yield Value(metric, value, trial, seed=seeds[trial])
         kept = case.settings.map_epsilons
         if point.epsilon in kept.get(case.variant.name, kept.get("default", ())):
-            # Only for the control without noise: exact counts do not depend on epsilon.
+            # Only the control without noise reports these, because they are exact counts.
             if mechanism.guarantee == "none" and problem.positions is not None:
                 side = case.settings.cells_per_side
                 found = largest_in_boxes(problem.positions, problem.boxes, side)
@@ -293,7 +294,7 @@ class CountQuery(Study):
 def map_counts(
     settings: MapSettings, dataset: str, folder: Path, setup: Setup
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Counts (k, k) of the pickups in the window, and the cells (k, k) known to be empty.
+    """Count the pickups of the window, (k, k), and mark the cells known to be empty, (k, k).
 
     Args:
         dataset: "uber", or "city", which is simulated with a seed from `setup`.
@@ -324,7 +325,7 @@ def _no_pickups(where: str, settings: MapSettings) -> ValueError:
 
 
 def in_window(times: np.ndarray, settings: MapSettings) -> np.ndarray:
-    """Which times lie in the window, its ends included."""
+    """Return which times lie in the window, its ends included."""
     start, end = (np.datetime64(each, "s") for each in (settings.start, settings.end))
     return (times >= start) & (times <= end)
 
@@ -332,11 +333,11 @@ def in_window(times: np.ndarray, settings: MapSettings) -> np.ndarray:
 def boxes_with(
     places: Iterable[tuple[float, float]], outer: BoundingBox, count: int, seed: int
 ) -> np.ndarray:
-    """Boxes (count, 4) as (south, north, west, east), in degrees, that contain all places.
+    """Draw boxes (count, 4) as (south, north, west, east), in degrees, that contain all places.
 
     The first box is the smallest possible one. Every edge of another box lies between the outermost
-    place and the edge of `outer`, which must contain the places: a uniform share u of the way in
-    boxes of odd index, and u^4 in those of even index, which stay close to the places.
+    place and the edge of `outer`, which must contain the places: a share u of the way in boxes of
+    odd index, and u^4 in boxes of even index, which stay close to the places; u is uniform.
     """
     latitudes, longitudes = np.array(list(places)).T
     least = np.array([latitudes.min(), latitudes.max(), longitudes.min(), longitudes.max()])
@@ -348,14 +349,14 @@ def boxes_with(
 
 
 def largest_in_boxes(positions: np.ndarray, boxes: np.ndarray, side: int) -> Iterator[float]:
-    """The largest count of a side x side map of positions (2, n), for each of boxes (b, 4)."""
+    """Yield the largest count on a side x side map of positions (2, n), for each box of (b, 4)."""
     for south, north, west, east in boxes:
         limits = ((south, north), (west, east))
         yield np.histogram2d(*positions, bins=side, range=limits)[0].max()
 
 
 def random_rectangles(shape: tuple[int, int], count: int, seed: int) -> np.ndarray:
-    """Rectangles (count, 4) as (top, left, bottom, right); bottom and right are exclusive.
+    """Draw rectangles (count, 4) as (top, left, bottom, right); bottom and right are exclusive.
 
     The two ends along an axis are cells drawn uniformly and independently.
     """
@@ -366,18 +367,18 @@ def random_rectangles(shape: tuple[int, int], count: int, seed: int) -> np.ndarr
 def map_edges(
     latitude: tuple[float, float], longitude: tuple[float, float], side: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Edges (side + 1,) of the rows and of the columns of the map, in degrees."""
+    """Return the edges (side + 1,) of the rows and of the columns of the map, in degrees."""
     return np.linspace(*latitude, side + 1), np.linspace(*longitude, side + 1)
 
 
 def histogram(pickups, chosen, edges: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
-    """Counts (k, k) of the chosen pickups inside the edges; row 0 is the southernmost."""
+    """Count the chosen pickups in every cell between the edges, (k, k); row 0 is southernmost."""
     latitude, longitude = pickups.latitude[chosen], pickups.longitude[chosen]
     return np.histogram2d(latitude, longitude, bins=edges)[0]
 
 
 def trial_metrics(released: np.ndarray, problem: CountMaps) -> dict[str, np.ndarray]:
-    """Values (trials,) of the losses, errors and largest counts of releases (trials, k, k)."""
+    """Return the losses, errors and largest counts, (trials,) each, of releases (trials, k, k)."""
     noise = released - problem.counts
     answer = np.where(problem.empty, 0.0, released)
     error = answer - problem.counts
@@ -393,7 +394,7 @@ def trial_metrics(released: np.ndarray, problem: CountMaps) -> dict[str, np.ndar
 
 
 def rectangle_sums(maps: np.ndarray, rectangles: np.ndarray) -> np.ndarray:
-    """Sums (trials, q) of maps (trials, k, k) over rectangles (q, 4), by a summed-area table."""
+    """Sum maps (trials, k, k) over rectangles (q, 4): (trials, q), by a summed-area table."""
     area = np.pad(maps.cumsum(axis=1).cumsum(axis=2), ((0, 0), (1, 0), (1, 0)))
     top, left, bottom, right = rectangles.T
     return area[:, bottom, right] - area[:, top, right] - area[:, bottom, left] + area[:, top, left]

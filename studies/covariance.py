@@ -53,11 +53,11 @@ class Covariance(Study):
     query = "The records themselves, scaled into [-1, 1]; one of them is replaced."
 
     def points(self, settings: TreatmentSettings, variant: str, dataset: str) -> list[Point]:
-        """One point: m x N at epsilon and delta = 1/N."""
+        """Return one point: m x N at epsilon and delta = 1/N."""
         return [settings.point_at((len(feature_names(dataset)), settings.records))]
 
     def load(self, setup: Setup, folder: Path) -> np.ndarray:
-        """The first N records, scaled: the columns of (m, N)."""
+        """Load the first N records, scaled, as the columns of an array (m, N)."""
         settings, dataset = setup.settings, setup.dataset
         values = scale_columns(load_dataset(dataset, folder).features)
         return first_records(values, settings.records).T.copy()

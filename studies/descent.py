@@ -4,8 +4,8 @@ One record is added or removed. The sampling rate and the number of steps follow
 records, which is treated as public. A run ends early once its gradients or logits are no longer
 finite; the guarantee does not cover that fact.
 
-Functions import torch themselves: it takes seconds to load, and reading a config imports this
-module.
+Functions import torch themselves, because it takes seconds to load and reading a config imports
+this module.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ class DescentStudy(Study):
 def schedule_values(steps: SampledSteps, total: Budget, records: int) -> Iterator[Value]:
     """Yield the numbers of records and steps, the sampling rate and the budget of one step.
 
-    The budget is left out where the total leaves none: mechanisms that need it are unsupported.
+    The budget is left out if the total leaves none; mechanisms that need it are then unsupported.
     """
     yield Value("records", float(records))
     yield Value("sampling_rate", steps.rate)
@@ -138,7 +138,7 @@ def accuracies(
     trial: int,
     at: Mapping[str, object] | None = None,
 ) -> Iterator[Value]:
-    """Yield the accuracies of one run after every epoch.
+    """Train one run; yield its accuracies after every epoch and at the end, and its seconds.
 
     All mechanisms share the initial weights and the samples of a trial. `at` holds the coordinates
     of the run, such as its learning rate; seeds do not depend on them, so that all runs of a trial

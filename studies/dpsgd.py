@@ -9,8 +9,8 @@ and may have its own learning rate. All mechanisms and learning rates share the 
 the samples.
 
 The paper states q, C, the number of epochs, the noise multipliers and delta'. It does not state the
-learning rate, which is swept (the MNIST tutorial it cites has 0.15), nor whether samples are
-Poisson, which its accountant assumes.
+learning rate, so the study runs several (the cited MNIST tutorial has 0.15). Nor does it say
+whether samples are Poisson, which its accountant assumes.
 """
 
 from collections.abc import Iterator
@@ -100,14 +100,14 @@ class NoisyGradients(DescentStudy):
     query = "The sum of clipped gradients of a Poisson sample; one record is added or removed."
 
     def points(self, settings: DpsgdSettings, variant: str, dataset: str) -> list[Point]:
-        """One point per total budget, with the shape (1, M) of the gradient of M parameters."""
+        """Return one point per total budget, at the shape (1, M) of the gradient."""
         return [
             Point(shape=(1, TUTORIALS[dataset].size), epsilon=epsilon, delta=settings.delta)
             for epsilon in settings.budgets[dataset]
         ]
 
     def load(self, setup: Setup, folder: Path) -> Split:
-        """The training and test records.
+        """Load the training and test records.
 
         Raises:
             ValueError: The training records do not fill a batch.
@@ -115,7 +115,7 @@ class NoisyGradients(DescentStudy):
         return load_batches(setup, folder, setup.settings.batch, "batch")
 
     def measure(self, problem: Split, case: Case, point: Point) -> Iterator[Value]:
-        """Yield claimed and true budgets, and each run's accuracies or the epoch of divergence."""
+        """Yield claimed and true budgets, and each run's accuracies or its epoch of divergence."""
         # Torch takes seconds to load, and reading a config imports this module.
         from learning.training.noisy_descent import DescentPlan
         from learning.training.rounds import Diverged

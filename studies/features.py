@@ -1,17 +1,19 @@
 """Features released in batches of records: imgm2022 Section 5, type II (Figure 1).
 
-The body of a network maps every private training record to d features in (-1, 1), since tanh is its
-last activation. The mechanism releases the features once, in matrices of `batch` records. The head
-of the network is trained on the released features and tested on clean features of the test records.
-The body is trained on a public share of the training records (learning/training/extractor.py); the
-paper says nothing about its training. The head starts from fresh weights, so that it learns the
-task from the release alone. Its inputs are divided by the root mean square of what is released.
+The body of a network maps every private training record to d features, which lie in (-1, 1) because
+its last activation is tanh. The mechanism releases the features once, in matrices of `batch`
+records. The head of the network is trained on the released features and tested on clean features of
+the test records. The body is trained on a public share of the training records
+(learning/training/extractor.py); the paper says nothing about its training. The head starts from
+fresh weights, so that it learns the task from the release alone. Its inputs are divided by the root
+mean square of the released features.
 
 Query: the identity on one batch, shape (batch, d) as in Table 1. Adjacency: one record is replaced
-by another, which changes one row by at most 2 per feature: l2 sensitivity 2 sqrt(d), l1 2 d. The
-paper does not give its sensitivity; mgm2021, partly by the same authors, takes 2 sqrt(batch d), as
-if a whole batch changed. The last batch is padded to full size for its release, and then cut back.
-Labels are treated as public, as in the paper, so the whole budget goes to the features.
+by another, which changes one row by at most 2 per feature. The l2 sensitivity is thus 2 sqrt(d),
+and the l1 sensitivity 2 d. The paper does not give its sensitivity; mgm2021, partly by the same
+authors, takes 2 sqrt(batch d), as if a whole batch changed. The last batch is padded to full size
+for its release, and then cut back. Labels are treated as public, as in the paper, so the whole
+budget goes to the features.
 
 The paper gives each batch the "amplified" budget (epsilon / q, delta / q), q = batch / records, for
 MVG, the analytic Gaussian and IMGM. At the published calibration every mechanism gets this budget,
@@ -88,7 +90,7 @@ class Settings(EpsilonGrid, TrainingSettings):
 
 
 def network_name(features: int) -> str:
-    """The name of the network that is cut where it has this many features."""
+    """Return the name of the network that is cut where it has this many features."""
     return next(name for name, cut in CUTS.items() if cut.features == features)
 
 
@@ -140,12 +142,12 @@ class BatchFeatures(Study):
     query = "The features of one batch, each in [-1, 1]; one record is replaced."
 
     def points(self, settings: Settings, variant: str, dataset: str) -> list[Point]:
-        """The grid over epsilon at the shape of one batch."""
+        """Return the grid over epsilon at the shape of one batch."""
         shape = (settings.batch, CUTS[settings.networks[dataset]].features)
         return settings.points_over([shape], variant, dataset)
 
     def load(self, setup: Setup, folder: Path) -> Extracted:
-        """Train the body on the public records, and compute the features of the private ones."""
+        """Train the body on the public records, and compute the features of all other records."""
         settings, dataset = setup.settings, setup.dataset
         return extract(
             CUTS[settings.networks[dataset]],
@@ -194,7 +196,7 @@ class BatchFeatures(Study):
 
 
 def batch_query(shape: tuple[int, int]) -> Query:
-    """The query for the features (records, d) of a batch, of which one record is replaced."""
+    """Return the query for the features (records, d) of a batch, if one record is replaced."""
     size = shape[1]
     return Query(
         shape=shape,

@@ -43,7 +43,7 @@ AT_ONCE = 20
 
 
 class FederatedSettings(MechanismGrids, TrainingSettings):
-    """Settings of both studies."""
+    """Settings that the horizontal and the vertical study share."""
 
     budgets: ByDataset[Distinct[Epsilon]] = Field(description="total epsilon of a run")
     delta: Share = Field(description="total delta")
@@ -57,7 +57,7 @@ class FederatedSettings(MechanismGrids, TrainingSettings):
     )
 
     def points_at(self, shape: tuple[int, ...], variant: str, dataset: str) -> list[Point]:
-        """One point per total budget."""
+        """Return one point per total budget."""
         epsilons = self.own_grid(variant, dataset, self.budgets[dataset])
         return [Point(shape=shape, epsilon=epsilon, delta=self.delta) for epsilon in epsilons]
 
@@ -118,14 +118,17 @@ def run_values(
 ) -> Iterator[Value]:
     """Yield the number of releases, the budget of one, and the privacy that all of them spend.
 
-    true_delta_upper is taken at the epsilon of the point and true_epsilon_upper at its delta; both
-    are left out where they are unknown or infinite. true_delta_lower is the delta of the worst
-    single upload; it is left out unless one record can move an upload by the full sensitivity.
+    true_delta_upper is taken at the epsilon of the point and true_epsilon_upper at its delta; each
+    is left out if it is unknown or infinite. true_delta_lower is the delta of the worst single
+    upload. It is left out unless one record can move an upload by the full sensitivity and all
+    profiles are symmetric and exactly known.
 
     Args:
         mechanisms: One per release of a round.
         use: The claimed budget of one release.
+        rounds: Number of rounds of the run.
         total: The budget of the run.
+        records: Number of training records.
         fresh: Whether one record can move an upload by the full sensitivity.
     """
     yield Value("records", float(records))
@@ -167,8 +170,8 @@ def training_values(
     """Yield the test accuracies of all trials after every round (`round`) and after the last one.
 
     Args:
-        train: The `train` of `learning.federated.horizontal` or `vertical`, which documents the
-            network, the plan and the release.
+        train: The function `train` of `learning.federated.horizontal` or `vertical`, which
+            documents the network, the plan and the release.
         stacks: Whether trials train faster together than one by one.
     """
     at_once = AT_ONCE if stacks else 1

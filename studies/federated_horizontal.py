@@ -8,18 +8,18 @@ learning/federated/upload_budgets.py derives the budget of one use and the priva
 
 Adjacency: the paper speaks of neighbouring data sets and gives the sensitivity 2 C sqrt(mn), which
 is the distance between two opposite corners of the box. An upload is clipped as a whole, after
-local training on all records of a participant, so the bound holds however many of them change. It
-protects the whole data set of one participant against a server that sees the uploads.
+local training on all records of a participant, so the bound holds however many records change. The
+noise protects the whole data set of one participant against a server that sees the uploads.
 
 The paper's networks for CIFAR-10 and IMDB take hours on a CPU. `networks` can replace them by small
 networks, whose uploads are smaller and get less noise.
 
-The paper does not specify the learning rate; details of the networks (see their modules); whether
-the gradient of an epoch is the mean over its steps, as here, or their sum, as in
-studies/federated_sums.py. It says that it adopts amplification by sampling but gives no
-probability, and its local epochs use all records of a participant: nothing is sampled, and Theorem
-6 has nothing to amplify. Training without privacy does not clip. All mechanisms share the split,
-the initial weights and the batches.
+The paper does not specify the learning rate or details of the networks (see their modules). Nor
+does it say whether the gradient of an epoch is the mean over its steps, as here, or their sum, as
+in studies/federated_sums.py. It says that it adopts amplification by sampling but gives no
+probability, and its local epochs use all records of a participant. Nothing is sampled, so Theorem 6
+has nothing to amplify. Training without privacy does not clip. All mechanisms share the split, the
+initial weights and the batches.
 """
 
 from collections.abc import Iterator
@@ -52,7 +52,7 @@ NETWORKS = {
     "reviews": REVIEWS_LSTM,
     "breast_cancer": BREAST_CANCER_MLP,
 }
-# Small networks for data sets whose own network takes hours: a plain CNN, and an LSTM of 16 units.
+# Small networks for data sets whose paper's network takes hours: a plain CNN, an LSTM of 16 units.
 SMALL = {"cifar10": strided_cnn(3, 32), "imdb": lstm(WORDS["imdb"] + 2, 16, 16)}
 PARTICIPANTS = 5
 
@@ -81,7 +81,7 @@ class HorizontalSettings(FederatedSettings):
                 raise Disallowed(f"records.{dataset}", allowed, records)
 
     def network(self, dataset: str) -> Network:
-        """The network that the study trains on a data set."""
+        """Return the network that the study trains on a data set."""
         return (SMALL if self.networks.get(dataset) == "small" else NETWORKS)[dataset]
 
 
@@ -89,7 +89,7 @@ class FederatedHorizontal(FederatedStudy):
     """The study of this module."""
 
     name = "federated_horizontal"
-    # Whether the gradient of an epoch is the sum over its steps.
+    # Whether the gradient of an epoch is the sum over its steps, instead of the mean.
     summed = False
     datasets = {name: labelled.SOURCES[name] for name in NETWORKS}
     Settings = HorizontalSettings
@@ -101,7 +101,7 @@ class FederatedHorizontal(FederatedStudy):
     )
 
     def points(self, settings: HorizontalSettings, variant: str, dataset: str) -> list[Point]:
-        """One point per total budget; the shape is that of the largest layer, as in Table 2."""
+        """Return one point per total budget, at the shape of the largest layer, as in Table 2."""
         shapes = [layerwise.layer_shape(layer) for layer in settings.network(dataset).layers]
         largest = max(shapes, key=lambda shape: shape[0] * shape[1])
         return settings.points_at(largest, variant, dataset)

@@ -3,20 +3,20 @@
 Two participants hold half of the attributes each. In every iteration both release the features
 that their local models compute for one batch, and the server trains its top model on them. At the
 published calibration, the (epsilon, delta) of a point is the budget of every single release,
-amplified by sampling: Section 8.2 adopts composition "in Type I". The exact calibration and the
-reported true budget refer to the whole training: the releases of both participants in all
-iterations.
-learning/federated/upload_budgets.py derives the budget of one use and the privacy truly spent.
+amplified by sampling, because Section 8.2 adopts composition "in Type I". The exact calibration and
+the reported true budget refer to the whole training: the releases of both participants in all
+iterations. learning/federated/upload_budgets.py derives the budget of one use and the privacy truly
+spent.
 
 The query is a batch's features, batch x features. This is our reading of the feature shapes in
 Table 3 (100 x 64, 100 x 128, 30 x 64; and 2 x 10 for Adult, which makes a batch two records).
 Adjacency: one record is replaced in both halves. With a batch of m out of N records, the record is
-in the sample with probability q = m / N, by which Theorem 6 amplifies. In truth nothing is
-amplified: local models keep learning from the records themselves, without noise, so that after its
-first batch a record may change every feature of every later batch. The paper's sensitivity
-2 sqrt(mn), for all features of a batch, covers that. Composing all releases at this sensitivity
-bounds the privacy truly spent, whatever the local models are. Only in its first batch does a record
-change one row alone, by 2 sqrt(n).
+in the sample with probability q = m / N, from which Theorem 6 derives the amplification. In truth
+nothing is amplified: local models keep learning from the records themselves, without noise, so that
+after its first batch a record may change every feature of every later batch. The paper's
+sensitivity 2 sqrt(mn), for all n features of m records, covers that. Composing all releases at this
+sensitivity bounds the privacy truly spent, whatever the local models are. Only in its first batch
+does a record change one row alone, by 2 sqrt(n).
 
 Test features carry no noise: the paper protects training features. The server owns the labels, and
 its replies are assumed to reveal nothing. All mechanisms share the split, the initial weights and
@@ -58,7 +58,7 @@ class FederatedVertical(FederatedStudy):
     query = "The features of one batch, by two participants in all iterations."
 
     def points(self, settings: VerticalSettings, variant: str, dataset: str) -> list[Point]:
-        """One point per total budget; the shape is batch x features."""
+        """Return one point per total budget, at the shape batch x features."""
         shape = settings.batch[dataset], SPLIT_NETWORKS[dataset].features
         return settings.points_at(shape, variant, dataset)
 

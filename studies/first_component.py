@@ -1,9 +1,9 @@
 """mvg2018 Experiment II: the first principal component from a private covariance.
 
 The query is f(X) = X X^T / N, not centred, for N records in [-1, 1]^m; one record is replaced. The
-published noise is for the paper's l2 sensitivity, 2 m / N. The exact calibration uses the most that
-one record changes when records may lie anywhere in the ball around the box, as mechanisms for Gram
-matrices assume: sqrt(2) m / N. The paper does not state gamma; we use its largest value, m. MVG is
+published noise is for the paper's l2 sensitivity, 2 m / N. The exact calibration uses the
+sensitivity if records may lie anywhere in the ball around the box, as mechanisms for Gram matrices
+assume: sqrt(2) m / N. The paper does not state gamma; we use its largest value, m. MVG is
 Algorithm 2 with the axes as directions. The component v is the first eigenvector of the symmetric
 part of the released matrix, and the error is lambda_1 - v^T C v on the exact covariance C (eq. 4).
 
@@ -57,7 +57,7 @@ class FirstComponent(Study):
     query = "The covariance of records in [-1, 1], one of which is replaced."
 
     def points(self, settings: TreatmentSettings, variant: str, dataset: str) -> list[Point]:
-        """One point: m x m at epsilon and delta = 1/N."""
+        """Return one point: m x m at epsilon and delta = 1/N."""
         features = len(feature_names(dataset))
         return [settings.point_at((features, features))]
 

@@ -9,11 +9,11 @@ All layers together are one row (1, M), since one bound C couples them
 (learning/training/clipping.py).
 
 The (epsilon, delta) of a point is the budget of the whole run. The budget of a step is its share by
-Theorem 3.4 of Kairouz, Oh and Viswanath, as in the paper, divided by q, the paper's amplification
-by sampling in its type II study; the paper does not say whether this also applies to type I. The
-moments accountant sets its noise from the total budget. The study reports the privacy that a run
-truly spends beside its accuracy; at the exact calibration it equals the budget
-(learning/training/step_noise.py).
+Theorem 3.4 of Kairouz, Oh and Viswanath, as in the paper, divided by q. This division is the
+amplification by sampling of the paper's type II study; the paper does not say whether it also
+applies to type I. The moments accountant sets its noise from the total budget. Beside its accuracy,
+the study reports bounds on the privacy that a run truly spends. At the exact calibration the upper
+bound equals the budget (learning/training/step_noise.py).
 
 The matrix mechanism with the paper's W = (1/n)(1, ..., 1), one query that averages records, has
 the optimal strategy A = W up to a factor: it releases the average with the classic Gaussian's noise
@@ -98,7 +98,7 @@ class PrivateGradients(DescentStudy):
     query = "The sum of clipped gradients of a Poisson sample; one record is added or removed."
 
     def points(self, settings: GradientSettings, variant: str, dataset: str) -> list[Point]:
-        """The grid over epsilon at the shape of the gradient as a row."""
+        """Return the grid over epsilon at the shape (1, M) of the gradient."""
         layers = graph.LAYERS if dataset == "cora" else NETWORKS[dataset].layers
         return settings.points_over([(1, sum(layer.size for layer in layers))], variant, dataset)
 

@@ -4,7 +4,8 @@ There are two data sets:
 
 papers
     The settings of the papers, from papers/settings.py. Each gets delta and epsilon by the privacy
-    profile, a sampled audit of the worst pair if that is known and asked for, and a verdict.
+    profile, a sampled audit of the worst pair if the config asks for it and the pair is known, and
+    a verdict.
 grid
     The unit-sensitivity query of noise_only over sizes M and epsilon. It shows where each claim
     holds, and how large the noise is as published and at the exact calibration.
@@ -106,7 +107,7 @@ class Guarantee(Study):
     )
 
     def points(self, settings: Settings, variant: str, dataset: str) -> list[Point]:
-        """The papers' settings, or the grid over sizes and epsilon."""
+        """Return the papers' settings, or the grid over sizes and epsilon."""
         if dataset == "grid":
             return settings.points_over(settings.sizes, variant, dataset)
         return list(SETTINGS_AT)
@@ -114,7 +115,7 @@ class Guarantee(Study):
     def measure(self, problem: None, case: Case, point: Point) -> Iterator[Value]:
         """Yield claimed and true delta, true epsilon, the verdict, the audit and the cost.
 
-        On the grid: true delta and expected loss.
+        On the grid, yield only the true delta and the expected loss.
 
         Raises:
             Unsupported: The mechanism claims no privacy, has no profile, or refuses the query or

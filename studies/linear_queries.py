@@ -29,7 +29,7 @@ random
 A mechanism that takes a workload is calibrated for each of the three in turn. Any other mechanism
 releases x once for all three. The answer to a query is the sum of its cells in the released
 histogram. The study measures the mean squared error per query over trials, and computes it exactly
-where the covariance of the noise is known.
+if the covariance of the noise is known.
 """
 
 import functools
@@ -159,7 +159,7 @@ class LinearQueries(Study):
     )
 
     def points(self, settings: Settings, variant: str, dataset: str) -> list[Point]:
-        """The grid over epsilon, at the shape of the histogram."""
+        """Return the grid over epsilon at the shape of the histogram."""
         if dataset in _GRIDS:
             shape = (settings.cells_per_side,) * 2
         else:
@@ -167,7 +167,7 @@ class LinearQueries(Study):
         return settings.points_over([shape], variant, dataset)
 
     def load(self, setup: Setup, folder: Path) -> HistogramQueries:
-        """The histogram and the workloads over it."""
+        """Load the histogram, and make the workloads over it."""
         settings = setup.settings
         counts = _histogram(setup, folder)
         matrix = counts.reshape(len(counts), -1)
@@ -183,7 +183,7 @@ class LinearQueries(Study):
     def measure(self, problem: HistogramQueries, case: Case, point: Point) -> Iterator[Value]:
         """Yield the mean squared error per query of every workload, measured and exact.
 
-        The exact error is left out where it is unknown. Where a mechanism refuses some workloads,
+        The exact error is left out if it is unknown. For a workload that a mechanism refuses,
         `refused` is 1 and the reason is printed on stderr.
 
         Raises:
@@ -223,7 +223,7 @@ def _histogram(setup: Setup, folder: Path) -> np.ndarray:
     settings, dataset = setup.settings, setup.dataset
     if dataset in _ADULT:
         column, cells, width = _ADULT[dataset]
-        # The loader compares Adult with its checksum, and no value lies outside the domain.
+        # No value of the published data, whose checksum the loader compares, is out of the domain.
         values = load_dataset("adult", folder).train[column].to_numpy()
         return np.bincount(values // width, minlength=cells).astype(float)
     if dataset == "city-longitude":
@@ -240,7 +240,7 @@ def rectangle_rows(rectangles: np.ndarray, shape: tuple[int, int]) -> np.ndarray
 
 
 def histogram_query(counts: np.ndarray) -> Query:
-    """The query whose answer is the histogram, when one record is added or removed."""
+    """Return the query whose answer is the histogram, if one record is added or removed."""
     return Query(
         shape=counts.shape,
         l2_sensitivity=1.0,
@@ -255,7 +255,7 @@ def histogram_query(counts: np.ndarray) -> Query:
 def _exact(mechanism: Mechanism, workloads: dict[str, tuple]) -> Iterator[Value]:
     """Yield expected errors in closed form, and bounds on how far a strategy is from optimal."""
     for name, factors in workloads.items():
-        # Closed forms are of the noise: an answer that changes before it has another error.
+        # The closed form covers the noise alone; changing the answer before it adds other errors.
         if isinstance(mechanism, AdditiveMechanism) and mechanism.only_adds_noise:
             variance = mechanism.noise.workload_variance(factors)
             if variance is not None:
@@ -285,7 +285,7 @@ def _measured(
 
 
 def mean_squared_errors(errors: np.ndarray, rectangles: np.ndarray) -> dict[str, np.ndarray]:
-    """Mean squared error per query, (trials,), of every workload.
+    """Return the mean squared error per query, (trials,), of every workload.
 
     The sum over a rectangle is a difference of prefix sums along both axes, and the squared
     differences of all pairs among n + 1 numbers add up to n + 1 times the sum of the squared

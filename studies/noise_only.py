@@ -4,8 +4,8 @@ Three families of queries take the place of data sets:
 
 fixed-sensitivity
     The l2 sensitivity is 1 at every size M (r1smg2024 Figure 9, Theorems 8 and 9). Every element
-    lies in [0, 1/sqrt(M)], so that the assumptions of all mechanisms hold at once: element range
-    1/sqrt(M), Frobenius bound 1, l1 sensitivity sqrt(M).
+    lies in [0, 1/sqrt(M)], so that the assumptions of all mechanisms hold at once: the element
+    range is 1/sqrt(M), the Frobenius bound 1, and the l1 sensitivity sqrt(M).
 growing-sensitivity
     All elements lie in [-1, 1] and may change: the l2 sensitivity is 2 sqrt(M) (mgm2021 eq. 31) and
     the Frobenius bound sqrt(M). mgm2021 Table 4 states how the expected error grows with m and n.
@@ -117,7 +117,7 @@ class NoiseOnly(Study):
     )
 
     def points(self, settings: Settings, variant: str, dataset: str) -> list[Point]:
-        """The grid of one family of queries."""
+        """Return the grid of one family of queries."""
         if dataset == "fixed-sensitivity":
             return settings.points_over(settings.sizes, variant, dataset)
         growing = dataset == "growing-sensitivity"
@@ -159,7 +159,7 @@ class NoiseOnly(Study):
 
 
 def family_query(family: str, shape: tuple[int, ...]) -> Query:
-    """The query of a family, one of the study's `datasets`, at one shape."""
+    """Return the query of a family, one of the study's `datasets`, at one shape."""
     size = math.prod(shape)
     if family == "fixed-sensitivity":
         low, high = 0.0, 1 / math.sqrt(size)
@@ -169,7 +169,7 @@ def family_query(family: str, shape: tuple[int, ...]) -> Query:
 
 
 def exact_moments(mechanism: AdditiveMechanism) -> Iterator[Value]:
-    """Yield moments of the loss, and its tails where they are known; nothing without noise."""
+    """Yield moments of the loss, and its tails if they are known; yield nothing without noise."""
     loss = mechanism.loss()
     if loss.mean == 0:
         return
@@ -218,7 +218,7 @@ def seconds_of_draws(
 
 
 def draw_with_svd(query: Query, case: Case, point: Point) -> Callable[[], np.ndarray]:
-    """An SVD of the answer, the calibration to its left singular vectors, and one draw."""
+    """Return a draw that first computes an answer's SVD and calibrates to its left vectors."""
     rng = np.random.default_rng(case.seed(point, "svd"))
     answer = rng.uniform(*query.element_range, query.shape)
 

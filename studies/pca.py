@@ -12,13 +12,13 @@ total_deviation
     of 2400 terms, as in the paper, which does not say why, or all terms if there are fewer.
 leading_deviation
     sum_{i <= k} lambda_i - tr(V^T C V) for the first k components V: how much less variance they
-    capture than the best k. It is the smallest deviation of any orthonormal basis of their span,
-    and depends on the span alone. It is the only deviation defined for PPCA, which releases a span
-    without an order.
+    capture than the best k. This is the smallest deviation of any orthonormal basis of their span,
+    so it depends on the span alone. It is the only deviation defined for PPCA, which releases a
+    span without an order.
 accuracy
     The accuracy of a linear support vector machine on the records projected on the first k
     components, trained on 60% of the records and tested on 40%. All mechanisms share one split. The
-    paper does not specify the loss or the penalty; we use squared hinge loss and penalty 1.
+    paper does not specify the loss or the penalty; we use the squared hinge loss and penalty 1.
 
 On Swarm Behaviour, each feature is scaled to [-1, 1] by its extremes, as in the paper; this is not
 private. Records with an empty cell are left out and counted. Simulated boids have the same
@@ -69,14 +69,14 @@ class Settings(EpsilonGrid, ReleaseSettings):
     groups: Count = Field(2000, ge=10, description="simulated groups")
 
     def check(self) -> None:
-        """Raise Disallowed unless there are as many features as components."""
+        """Raise Disallowed if there are more components than features."""
         for dataset in self.datasets:
             if self.components > (features := self.features(dataset)):
                 allowed = f"at most {features}, the features of {dataset}"
                 raise Disallowed("components", allowed, self.components)
 
     def features(self, dataset: str) -> int:
-        """Features of a record of a data set."""
+        """Return the number of features of a record."""
         return swarm.COLUMNS if dataset == "swarm" else boids.FEATURES * self.boids
 
 
@@ -154,7 +154,7 @@ class PrincipalComponents(Study):
     query = "The covariance of records in [-1, 1], one of which is replaced."
 
     def points(self, settings: Settings, variant: str, dataset: str) -> list[Point]:
-        """The grid over epsilon at the one shape of the covariance."""
+        """Return the grid over epsilon at the shape of the covariance."""
         size = settings.features(dataset)
         return settings.points_over([(size, size)], variant, dataset)
 
@@ -176,7 +176,7 @@ class PrincipalComponents(Study):
         return ScaledRecords(features, labels, training, len(data.targets) - len(labels))
 
     def measure(self, problem: ScaledRecords, case: Case, point: Point) -> Iterator[Value]:
-        """Yield deviations and accuracy of every release, and the diagnostics of its sampler."""
+        """Yield the deviations, accuracy and diagnostics of every release."""
         components = case.settings.components
         options = dict(case.variant.options)
         if "components" in case.mechanism.options:
@@ -215,7 +215,7 @@ class PrincipalComponents(Study):
 
 
 def projected_accuracy(problem: ScaledRecords, vectors: np.ndarray) -> float:
-    """Test accuracy in [0, 1] of a linear SVM on the records projected on `vectors` (d, k)."""
+    """Return the test accuracy of a linear SVM on the records projected on `vectors` (d, k)."""
     # scikit-learn is slow to load, and reading a config imports this module.
     from sklearn.svm import LinearSVC
 

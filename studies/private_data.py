@@ -8,12 +8,12 @@ its l1 sensitivity I. Channels are stacked as rows, so that every image is a mat
 are not clipped. Labels are public, because the paper protects images only.
 
 The paper states Delta = 256 (Table 2) and pixels in (-1, 1) (eq. 17). Relative to the range of the
-pixels, the noise is the same for Delta = 256, (-1, 1) and [0, 1]; only p depends on the unit, and p
-is negligible at these sizes.
+pixels, the noise is the same for Delta = 256, (-1, 1) and [0, 1]; only TLDP's probability p depends
+on the unit, and it is negligible at these sizes.
 
 The public side information is the mean of the clean test images, which are public. TLDP-L-w and
-TLDP-G-w use it as their weights, which are higher where images are brighter, as in the paper. The
-mean of private images would reveal information about them. `public_records` counts the images
+TLDP-G-w use the mean as their weights, which are higher where images are brighter, as in the paper.
+The mean of private images would reveal information about them. `public_records` counts the images
 behind the mean that a mechanism was given.
 
 The paper trains MobileNetV2, pre-trained on ImageNet. This is the classifier "mobilenet_v2", whose
@@ -74,7 +74,7 @@ class Settings(EpsilonGrid, TrainingSettings):
 
 @dataclass(frozen=True)
 class ClassificationOfImages:
-    """The clean images that all mechanisms release, and the classifier that is trained on releases.
+    """The clean images that all mechanisms release, and the weights that their classifier needs.
 
     Args:
         split: The images and labels of the data set.
@@ -114,11 +114,11 @@ class PrivateData(Study):
     query = "One image at a time, pixels in [0, 1]. Local privacy: any image may become any other."
 
     def also_reads(self, settings: Settings, dataset: str) -> list[str]:
-        """The entry of the ImageNet weights, if the config asks for them."""
+        """Return the entry of the ImageNet weights, if the config asks for them."""
         return [PRETRAINED] * (settings.classifiers[dataset] == PRETRAINED)
 
     def points(self, settings: Settings, variant: str, dataset: str) -> list[Point]:
-        """The grid over epsilon at the shape of one image."""
+        """Return the grid over epsilon at the shape of one image."""
         return settings.points_over([SHAPES[dataset]], variant, dataset)
 
     def load(self, setup: Setup, folder: Path) -> ClassificationOfImages:

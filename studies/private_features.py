@@ -8,12 +8,12 @@ local: any features in [-1, 1] may become any others, so I features have l2 sens
 (eq. 18) and l1 sensitivity 2 I. A vector is one row (1, I). Released features are not clipped.
 Labels are public, because the paper protects features only.
 
-The noise is calibrated to the range 2 of a feature. In the paper's Table 3, Delta is the number of
-grey values of a pixel; it would make all noise Delta / 2 times as large.
+The noise is calibrated to the range of a feature, which is 2. In the paper's Table 3, Delta is the
+number of grey values of a pixel; this Delta would make all noise Delta / 2 times as large.
 
 The paper's network is MobileNetV2 with ImageNet weights. This is the extractor "mobilenet_v2"
-(learning/training/pretrained.py), whose weights are downloaded and which has seen none of the
-records. The suite trains every other extractor itself, on a share of the training records that is
+(learning/training/pretrained.py). Its weights are downloaded, and none of the records trained it.
+The suite trains every other extractor itself, on a share of the training records that is
 declared public and never released (learning/training/extractor.py). The rows contain the number of
 these public records, 0 for MobileNetV2, and the test accuracy of the extractor with its own last
 layer.
@@ -83,7 +83,7 @@ class Settings(EpsilonGrid, TrainingSettings):
     trials: Trials = Field(3, description="releases and trainings per epsilon")
 
     def check(self) -> None:
-        """Raise MissingEntry unless every extractor of type own has epochs."""
+        """Raise MissingEntry if an extractor of type own has no epochs."""
         for dataset in self.datasets:
             own = self.extractors.get(dataset, "own") == "own"
             if own and dataset not in self.extractor_epochs:
@@ -134,11 +134,11 @@ class PrivateFeatures(Study):
     )
 
     def also_reads(self, settings: Settings, dataset: str) -> list[str]:
-        """The entry of the ImageNet weights, if the config asks for them."""
+        """Return the entry of the ImageNet weights, if the config asks for them."""
         return [pretrained.PRETRAINED] * _pretrained(settings, dataset)
 
     def points(self, settings: Settings, variant: str, dataset: str) -> list[Point]:
-        """The grid over epsilon at the shape of one feature vector, as a row."""
+        """Return the grid over epsilon at the shape (1, I) of one feature vector."""
         own = CUTS[OWN[dataset]].features
         size = pretrained.FEATURES if _pretrained(settings, dataset) else own
         return settings.points_over([(1, size)], variant, dataset)

@@ -12,18 +12,18 @@ are layers.
 
 The paper gives two ranges for one parameter. It clips parameters to [-C, C], C = 1, and eq. (19)
 follows from that range of 2 C. Its Table 4 states Delta = 256, and 400,001 for IMDB: the number of
-grey values of a pixel, or of words in a vocabulary. The setting `epsilons_by_range` runs either or
-both, and the column `range` says which one the noise is calibrated to: "clip" (2 C) or "stated"
-(Table 4). At a given epsilon every noise is proportional to Delta, so it is 128 times as large at
-Delta = 256. Laplace noise, including that of TLDP-L, then equals the noise for epsilon / 128 at
-2 C; the variance of TLDP-G is Delta^2 / (2 epsilon), so its noise equals that for epsilon / 128^2.
-Parameters are clipped to [-C, C] either way, and the privacy truly spent is computed for that
-range. The exact calibration rescales the noise to the true delta, whatever Delta was, and runs at
-"clip" alone.
+grey values of a pixel, or of words in a vocabulary. The setting `epsilons_by_range` chooses either
+range or both, and the column `range` says which one the noise is calibrated to: "clip" (2 C) or
+"stated" (Table 4). At a given epsilon every noise is proportional to Delta, so it is 128 times as
+large at Delta = 256. Laplace noise, including that of TLDP-L, then equals the noise for
+epsilon / 128 at 2 C. The variance of TLDP-G is Delta^2 / (2 epsilon), so its noise then equals the
+noise for epsilon / 128^2. Parameters are clipped to [-C, C] either way, and the privacy truly spent
+is computed for that range. The exact calibration rescales the noise to the true delta, whatever
+Delta was, and runs at "clip" alone.
 
-epsilon is the budget of one release, as in the paper. A user makes one release in every round. The
-rows contain the privacy that all rounds truly spend together: true_delta_upper at epsilon and
-true_epsilon_upper at delta. At the exact calibration that total equals the budget.
+The epsilon of a point is the budget of one release, as in the paper. A user makes one release in
+every round. The rows contain the privacy that all rounds truly spend together: true_delta_upper at
+epsilon and true_epsilon_upper at delta. At the exact calibration that total equals the budget.
 
 Public side information: LLAGP takes the sizes of the layers. DPHSGD takes thresholds computed from
 the curvature of the loss at the common initial weights, on records that are declared public and
@@ -213,16 +213,20 @@ class PrivateParameters(Study):
     )
 
     def points(self, settings: Settings, variant: str, dataset: str) -> list[Point]:
-        """The epsilons of all ranges, at the shape of all parameters."""
+        """Return the epsilons of all ranges, at the shape (1, M) of all parameters."""
         network = NETWORKS[dataset][settings.networks[dataset]]
         grids = settings.epsilons_by_range.get(dataset, {}).values()
-        # Without repetitions, in order. A grid of one mechanism takes precedence over both ranges.
+        # In order, without repetitions. A mechanism's own grid takes precedence over both ranges.
         union = list(dict.fromkeys(epsilon for grid in grids for epsilon in grid))
         shared = settings.model_copy(update={"epsilons": union or settings.epsilons})
         return shared.points_over([(1, network.size)], variant, dataset)
 
     def load(self, setup: Setup, folder: Path) -> AveragingTask:
-        """Load the records of every user, the public records and the test records."""
+        """Load the records of every user, the public records and the test records.
+
+        Raises:
+            ValueError: The config asks for more words or test records than were loaded.
+        """
         settings, dataset = setup.settings, setup.dataset
         split = load_records(setup, folder)
         rng = np.random.default_rng(setup.shared_seed("users"))
@@ -272,7 +276,7 @@ class PrivateParameters(Study):
 
 
 def _ranges(case: Case, epsilon: float) -> list[str]:
-    """The ranges to run; at the exact calibration `clip` alone, as all give the same noise."""
+    """Return the ranges to run; at the exact calibration all give equal noise, so only `clip`."""
     grids = case.settings.epsilons_by_range.get(case.dataset, {})
     # An epsilon from `epsilons` or `epsilons_for` may be in neither grid.
     asked = [name for name, grid in grids.items() if epsilon in grid] or [CLIP]
@@ -282,7 +286,7 @@ def _ranges(case: Case, epsilon: float) -> list[str]:
 def _mechanism(
     problem: AveragingTask, delta_range: str, case: Case, point: Point, trial: int
 ) -> Mechanism:
-    """The mechanism of every release, with the public side information that it declares.
+    """Return the mechanism of every release, with the public side information that it declares.
 
     Its noise is calibrated to the range Delta; its query has the range [-C, C] of the clipped
     parameters.
@@ -290,7 +294,7 @@ def _mechanism(
     from learning.training.curvature import hessian_diagonal, thresholds
 
     def clipping_shares() -> np.ndarray:
-        """By the curvature at the start of the trial, on the public records."""
+        """Compute thresholds from the curvature at the trial's start, on the public records."""
         start = problem.network.initial(np.random.default_rng(case.shared_seed("start", trial)))
         rng = np.random.default_rng(case.shared_seed("curvature", trial))
         return thresholds(hessian_diagonal(problem.network, start, *problem.public, rng))

@@ -10,17 +10,17 @@ anew, in the same way for all mechanisms.
 The paper does not specify:
 - The kernel. Every release is scored with every kernel in the config (column `kernel`), so that the
   scores of two kernels differ in nothing else. The ridge and the kernel's scale are cross-validated
-  without noise, a choice on private records that no budget pays for.
+  without noise; no budget pays for this choice on private records.
 - The scaling into [-1, 1]. `largest` divides all data by their largest absolute value; `columns`
   maps every feature onto the whole range. Both use the data and are not private. Records are
   released at one scaling; at the other, only the error without noise is measured. With `columns`
   that error is 25 times the paper's, which drowns all differences that the paper reports.
 
 This study adds two treatments to those of `studies.base.treatments`. `PCA` spends 20% of epsilon
-and of delta on private principal directions (MOD-SULQ on X X^T / N) and the rest on MVG along them,
-with tau on the first two. Basic composition gives the total. This also holds at the exact
-calibration, where each part is exact on its own. `SUBSPACE` runs any other mechanism on the right
-features alone (Section 9.3), with the sensitivity of that smaller query.
+and of delta on private principal directions (MOD-SULQ on X X^T / N). It spends the rest on MVG
+along these directions, with the share tau on the first two. Basic composition gives the total. This
+also holds at the exact calibration, where each part is exact on its own. `SUBSPACE` runs any other
+mechanism on the right features alone (Section 9.3), with the sensitivity of that smaller query.
 
 JL releases linear combinations of records. We treat them as records; the paper does not say how it
 uses them.
@@ -105,7 +105,7 @@ class Settings(treatments.TreatmentSettings):
     )
 
     def check(self) -> None:
-        """Raise for unknown features, an unusable first set, or a kernel without its numbers."""
+        """Raise ConfigError for unknown features, an unusable first set or an incomplete kernel."""
         self.check_directions(all_names)
         for dataset in self.datasets:
             name, right = self.right_features(dataset)
@@ -140,21 +140,21 @@ class SplitRecords:
     settings: Settings
 
     def private(self, trial: int) -> np.ndarray:
-        """X of a trial, (m, N)."""
+        """Return the X of a trial, (m, N)."""
         chosen = self.splits[trial, : self.settings.records]
         return self.records[self.settings.scaling][chosen].T
 
     def tests(self, trial: int, scaling: str) -> np.ndarray:
-        """The test records of a trial, (total - N, m)."""
+        """Return the test records of a trial, (total - N, m)."""
         return self.records[scaling][self.splits[trial, self.settings.records :]]
 
     def rmse(
         self, trial: int, released: np.ndarray, kernel: str, scaling: str, features: np.ndarray
     ) -> float:
-        """The error on the test records after a fit to `released`.
+        """Return the RMSE on the test records after a fit to `released`.
 
         Args:
-            released: The rows of `features`, then the target.
+            released: A row for each of `features`, then the target's row.
             features: The indices of the features to predict from.
         """
         tests = self.tests(trial, scaling)
@@ -177,12 +177,12 @@ class SplitRecords:
 
 
 def root_mean_square(errors: np.ndarray) -> float:
-    """The square root of the mean square."""
+    """Return the square root of the mean square."""
     return float(np.sqrt(np.mean(errors**2)))
 
 
 def all_names(dataset: str) -> tuple[str, ...]:
-    """The features and the target, in the order of the rows of X."""
+    """Return the names of the features and the target, in the order of the rows of X."""
     return (*feature_names(dataset), TARGETS[dataset])
 
 
@@ -213,7 +213,7 @@ class Regression(Study):
     query = "The records themselves, scaled into [-1, 1]; one of them is replaced."
 
     def points(self, settings: Settings, variant: str, dataset: str) -> list[Point]:
-        """One point: m x N at epsilon and delta = 1/N."""
+        """Return one point: m x N at epsilon and delta = 1/N."""
         return [settings.point_at((len(all_names(dataset)), settings.records))]
 
     def load(self, setup: Setup, folder: Path) -> SplitRecords:
@@ -278,7 +278,7 @@ def _controls(problem: SplitRecords, everything: np.ndarray) -> Iterator[Value]:
 def _along_private_directions(
     problem: SplitRecords, case: Case, point: Point, share: float
 ) -> treatments.Release:
-    """A release by MVG along private principal directions; the two parts share the budget."""
+    """Return a release by MVG along private principal directions; both parts share the budget."""
     rows, records = point.shape
     for_directions, for_records = (
         Budget.of_part(epsilon=part * point.epsilon, delta=part * point.delta)
