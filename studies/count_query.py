@@ -73,7 +73,7 @@ Longitude = Annotated[Number, Field(ge=-180, le=180)]
 
 
 class BoundingBox(Section):
-    """The edges of a map, in degrees."""
+    """Edges of a map in degrees."""
 
     south: Latitude = Field(description="southern edge, degrees")
     north: Latitude = Field(description="northern edge, degrees")

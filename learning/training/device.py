@@ -21,7 +21,7 @@ def prepared(device: str = "cpu") -> str:
     torch.set_num_threads(1)
     found = "cuda" if device == "auto" and torch.cuda.is_available() else "cpu"
     # cuBLAS reads this when it starts. Some operations have no deterministic form on CUDA: torch
-    # warns of them there, and refuses them on a CPU.
+    # warns of them instead of refusing them.
     os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
     # `use_deterministic_algorithms` does the same, and takes seconds to load torch's compiler.
     torch.set_deterministic_debug_mode("warn" if found == "cuda" else "error")
