@@ -9,7 +9,6 @@ lie within a share w of a change have 1 / w such copies, so that p <= delta + e^
 from collections.abc import Callable, Iterator
 
 import numpy as np
-import scipy
 
 from mechanisms.check.audit_statistics import TAIL, largest_probability, least_probability
 from mechanisms.check.evidence import Evidence, other_releases, released_by
@@ -88,8 +87,7 @@ def find_correlated_releases(draws: np.ndarray, others: np.ndarray) -> Iterator[
         pairs = min(len(first), len(far))
         nearer = np.vecdot(first[:pairs], second[:pairs] - far[:pairs])
         hits, trials = int(np.count_nonzero(nearer > 0)), int(np.count_nonzero(nearer))
-        # Two-sided, so that either side has its TAIL.
-        if trials and scipy.stats.binomtest(hits, trials).pvalue < 2 * TAIL:
+        if trials and least_probability(max(hits, trials - hits), trials, TAIL) > 0.5:
             yield (
                 f"the noise of {hits} of {trials} releases is nearer to that of {which} than to "
                 "that of a release of another call, where independent ones are nearer in half"
