@@ -6,27 +6,27 @@ import numpy as np
 
 from mechanisms.privacy.profile import Bounds, PrivacyProfile, check_count
 
-# Relative rounding within which an attained loss is the largest.
+# An attained loss within this relative distance of the largest loss counts as the largest.
 _ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, kw_only=True)
 class BoundedProfile(PrivacyProfile):
-    """A worst pair between two profiles: at most `above` and at least `below` at every epsilon.
+    """Profile of an unknown worst pair: at most `above` and at least `below` at every epsilon.
 
-    Such bounds arise where a release is computed from measurements (post-processing), or where
-    the worst change of the answer is not known. The value reported is that of `above`. Sampled
-    losses are those of `above` too: a pair that may belong to no two data sets.
+    Such bounds arise if a release is computed from measurements (post-processing), or if the worst
+    change of the answer is not known. The reported value and the sampled losses are those of
+    `above`, whose pair may belong to no two data sets.
 
-    Its upper bound can prove a claim and its lower bound refute one. It has no exact calibration
-    unless delta is 0 and the largest loss is known.
+    The upper bound can prove a claim, and the lower bound can refute one. There is no exact
+    calibration unless delta is 0 and the largest loss is known.
 
     Args:
         above: Dominates every pair of neighbours.
-        below: Profile of some pair of neighbours; None where none is known: delta >= 0 then.
-        attained_loss: Pairs of neighbours have losses up to this one, or arbitrarily close to it;
-            >= 0. Noise multiplied by a factor divides it by that factor, as with Laplace noise.
-            The loss that `below` attains need not be stated.
+        below: Profile of some pair of neighbours, or None if none is known: then delta >= 0.
+        attained_loss: A loss, >= 0, that some neighbours have or come arbitrarily close to. Noise
+            multiplied by a factor divides this loss by the factor, as with Laplace noise. The loss
+            that `below` attains need not be stated.
         slack: Why the worst pair is not known, as in `PrivacyProfile`.
     """
 
@@ -37,7 +37,7 @@ class BoundedProfile(PrivacyProfile):
 
     @property
     def calibrated_curve(self) -> str:
-        """As that of `above`."""
+        """The calibrated curve of `above`."""
         return self.above.calibrated_curve
 
     @property
@@ -46,7 +46,7 @@ class BoundedProfile(PrivacyProfile):
 
     @property
     def symmetric(self) -> bool:
-        """As that of `above`."""
+        """Whether the pair of `above` is symmetric."""
         return self.above.symmetric
 
     @property
@@ -75,7 +75,10 @@ class BoundedProfile(PrivacyProfile):
         )
 
     def scale_factor(self, epsilon: float, delta: float) -> float:
-        """That of `above`: enough noise, and the least for delta = 0 if the loss is attained."""
+        """Return the factor of `above`.
+
+        It gives enough noise, and for delta = 0 the least noise if the largest loss is attained.
+        """
         return self.above.scale_factor(epsilon, delta)
 
     def sample_losses(self, rng, n, *, reverse=False):
@@ -101,7 +104,7 @@ class BoundedProfile(PrivacyProfile):
 
 
 def enclosed(above: PrivacyProfile, below: PrivacyProfile, slack: str) -> PrivacyProfile:
-    """`above` if `below`, the profile of a pair of neighbours, equals it; else both as bounds."""
+    """Return `above` if it equals `below`, the profile of some neighbours; else both as bounds."""
     if above == below:
         return above
     return BoundedProfile(above=above, below=below, slack=slack)

@@ -5,9 +5,9 @@ Two discretisations of the loss L of one release enclose the truth. With nodes
 
 - above: the profile is convex in e^epsilon, so that chords between its values at the nodes are
   the profile of a worse pair (connect the dots, Doroshenko et al. 2022, Algorithm 1);
-- below: merging all outputs whose loss lies between two nodes is post-processing; the cell then
-  has loss log P(cell) / Q(cell), and gives a better pair. So does a cell that is merged with a part
-  of those below, chosen at random, such that their common loss is on the grid of the convolution.
+- below: merging all outputs whose loss lies between two nodes into a cell, with the loss
+  log(P(cell) / Q(cell)), is post-processing and gives a better pair. So does merging a cell with a
+  part of those below, chosen at random, such that the common loss is on the convolution's grid.
 
 Both orders survive composition (Zhu, Dong and Wang 2022, Theorem 10; the proof also holds for
 measures of mass below one, so that the mass beyond e_n counts as infinite loss above, and as the
@@ -19,15 +19,15 @@ with p_t(l) = p(l) e^(t l) / Z(t), Z(t) = E e^(t L), k releases have
     delta(epsilon) = Z(t)^k e^(-t epsilon) sum_{s > epsilon} g_t(s) e^(-t (s - epsilon))
                      (1 - e^(epsilon - s)),
 
-g_t the convolution of p_t. At the t that makes the factor least (Chernoff's bound) the sums near
-epsilon are the likely ones, and the error of the FFT is relative to delta. The losses of a release
-are cut off far below the delta that is asked for: `CUTS`.
+where g_t is the convolution of p_t. At the t that makes the factor least (Chernoff's bound), the
+likely sums are those near epsilon, and the error of the FFT is relative to delta. The losses of a
+release are cut off where delta is far below the values of interest: see `CUTS`.
 
 The chords err upwards about twice as much as the merged cells err downwards, to leading order in
-the spacing of the nodes: the reported value weighs them 1 : 2. Its relative error against
-closed forms is mostly within 1e-6. It reaches a sixth where the losses of a release are very large
-(Gaussians with mu of 20 or more) or the releases very many (10^5 or more): there the bounds hold
-too, but are wide.
+the spacing of the nodes, so that the reported value weighs them 1 : 2. Its relative error against
+closed forms is mostly within 1e-6. It reaches a sixth if the losses of a release are very large
+(Gaussians with mu of 20 or more) or the releases very many (10^5 or more). The bounds then still
+hold, but are wide.
 """
 
 import functools
@@ -42,9 +42,9 @@ import scipy
 from mechanisms.privacy.numerics import ULP, complex_power
 from mechanisms.privacy.profile import Bounds, PrivacyProfile, check_count
 
-# Values of delta of all releases at which their losses are cut off. Each cut serves deltas that are
-# at least RESOLVED times as large, and the next cut those below. Between two cuts the curve changes
-# over gradually, within two decades, so that it stays continuous.
+# Losses are cut off where delta of all releases falls to these values. Each cut serves deltas that
+# are at least RESOLVED times as large, and the next cut smaller ones. Between two cuts the curve
+# changes over gradually, within two decades, so that it stays continuous.
 CUTS = (1e-15, 1e-45, 1e-130, 1e-295)
 RESOLVED = 1e5
 _LOG_TURN = math.log(1e2)
@@ -55,20 +55,20 @@ _FAR = 5.0
 FFT_ERROR = 1e-12
 # e^-_CERTAIN is negligible beside 1.
 _CERTAIN = 40.0
-# The largest sum that is computed, in places of its grid: some hundreds of MiB.
+# The most places of a grid on which a sum is computed: some hundreds of MiB.
 _MOST_PLACES = 1 << 24
-# The tilted mass of the sums that wrap around.
+# The largest tilted mass of the sums that wrap around.
 _WRAPPED = 1e-15
-# Tilts are rounded to this many per factor of e, so that nearby epsilons share one.
+# Tilts are rounded to this many per factor of e, so that nearby epsilons share a tilt.
 _TILTS_PER_E = 4
-# A loss that is below a place by at most this share of the spacing is there by rounding: it counts
-# as that of the place.
+# A loss at most this share of the spacing below a place differs from it by rounding: it counts as
+# the loss of the place.
 _ROUNDED = 1e-8
-# Losses at which a profile is evaluated, for each of CUTS: a steep tail needs more.
+# The number of losses at which a profile is evaluated, for each of CUTS: a steep tail needs more.
 _NODES = (512, 1024, 2048, 2048)
 _GRID = 1 << 16
-# Where larger losses matter, a second grid of as many nodes ends here: what lies beyond is infinite
-# in the upper bound, and of this loss in the lower one.
+# If larger losses matter, a second grid of as many nodes ends here. The losses beyond count as
+# infinite in the upper bound, and as this loss in the lower bound.
 _FINE = 60.0
 # Weight of the curve above in the value: merged cells err half as much as chords.
 _SHARE_ABOVE = 1 / 3
@@ -76,7 +76,7 @@ _SAMPLES_AT_ONCE = 1 << 22
 
 
 def cached_by_object(method: Callable) -> Callable:
-    """The method, whose results are kept as long as the object, which need not have a hash."""
+    """Wrap a method: its results are kept as long as the object, which need not have a hash."""
 
     @functools.wraps(method)
     def cached(self, *args):
@@ -102,9 +102,9 @@ class LossDistribution:
 
 
 class _Tail:
-    """delta of a sum of losses at the places from `low` on, over e^(log_mass - tilt * loss).
+    """delta of a sum of losses at the places from `low` on, divided by e^(log_mass - tilt * loss).
 
-    Beyond _MOST_PLACES only the mass is known, which bounds delta: `log_error` is then 0.
+    Beyond _MOST_PLACES only the mass is known, which bounds delta; `log_error` is then 0.
     """
 
     def __init__(self, law: LossDistribution, times: int, tilt: float):
@@ -118,8 +118,8 @@ class _Tail:
         self.low = low
         first = int(places[0]) * times
         if first > 0:
-            # No loss below 0 has a mass that is not 0 in floating point. At an epsilon so far below
-            # the first sum delta is the whole mass.
+            # All losses whose mass is not 0 in floating point are above 0. Far enough below the
+            # first sum, delta is the whole mass.
             self.low = min(low, max(first - math.ceil(_CERTAIN / spacing), 0))
         self.known = high - self.low < _MOST_PLACES
         self.log_error = math.log(fft_error(times)) if self.known else 0.0
@@ -129,7 +129,7 @@ class _Tail:
         self.deltas = _deltas(np.r_[np.zeros(low - self.low), likely], spacing, tilt)
 
     def log_delta(self, epsilon: np.ndarray) -> np.ndarray:
-        """Linear in e^epsilon between the losses of the grid."""
+        """Interpolate delta, linear in e^epsilon between the losses of the grid; return its log."""
         if not self.known:
             return np.full(epsilon.shape, -np.inf)
         h, last = self.spacing, self.deltas.size - 1
@@ -152,13 +152,14 @@ class LossSum:
         with np.errstate(divide="ignore"):
             log_finite = times * np.log1p(-law.infinite)
             self.log_infinite = float(np.log(-np.expm1(log_finite)))
-        # As many tails as memory allows, and for this object alone.
+        # Keep as many tails as memory allows, for this object alone.
         self._tail = functools.lru_cache(maxsize=16)(functools.partial(_Tail, law, times))
 
     def log_delta(self, epsilon: np.ndarray, *, tilted: bool) -> tuple[np.ndarray, np.ndarray]:
-        """log delta of the sum, and log of the allowance for its error; epsilon a flat array.
+        """Return log delta of the sum and the log of the allowance for its error.
 
-        tilted: Whether to tilt the masses towards each epsilon. Delta includes infinite losses.
+        epsilon: flat array. tilted: whether to tilt the masses towards each epsilon. delta includes
+        the mass of infinite losses.
         """
         value, error = np.full((2, epsilon.size), -np.inf)
         inside = np.flatnonzero(epsilon < self.largest)
@@ -177,16 +178,16 @@ class LossSum:
 
     @cached_by_object
     def _log_moment(self, step: int) -> float:
-        """log E e^(t L) of the sum, less log t (t + 1), at the tilt t = e^(step / _TILTS_PER_E)."""
+        """Return log E e^(t L) of the sum, less log t (t + 1), at t = e^(step / _TILTS_PER_E)."""
         tilt = math.exp(step / _TILTS_PER_E)
         total = -math.log(tilt) - math.log1p(tilt)
         logs = np.log(self.law.masses) + tilt * self.spacing * self.law.places
         return total + self.times * float(logs.max() + np.log(np.exp(logs - logs.max()).sum()))
 
     def _tilt(self, epsilon: float) -> float:
-        """The tilt near the saddle point, where the integrand, whose log is convex, is least."""
+        """Return the tilt near the saddle point, at which the log-convex integrand is least."""
         widest = self.spacing * int(np.abs(self.law.places).max())
-        # Beyond a few per spacing the last place has all of the mass, and the others vanish.
+        # Tilts beyond a few per spacing give all of the mass to the last place.
         steepest = min(1e10 / widest, 4.0 / self.spacing)
         low, high = (round(_TILTS_PER_E * math.log(t)) for t in (1e-4 / widest, steepest))
         while low < high:
@@ -200,10 +201,11 @@ class LossSum:
 
 
 def _deltas(sums: np.ndarray, spacing: float, tilt: float) -> np.ndarray:
-    """D_i = sum_{j > i} g_j a^(j - i) (1 - c^(j - i)) at every place, a = e^(-t h), c = e^-h.
+    """Return D_i = sum_{j > i} g_j a^(j - i) (1 - c^(j - i)) at every place i.
 
-    With I_i = g_i + a c I_{i+1}, D_i = a (D_{i+1} + (1 - c) I_{i+1}): no differences, from the
-    right end.
+    g: the sums, a = e^(-t h), c = e^-h for the tilt t and the spacing h. With
+    I_i = g_i + a c I_{i+1}, D_i = a (D_{i+1} + (1 - c) I_{i+1}), which takes no differences, from
+    the right end.
     """
     shifted = np.r_[0.0, sums[:0:-1]]
     inside = scipy.signal.lfilter([1.0], [1.0, -np.exp(-(tilt + 1) * spacing)], shifted)
@@ -212,9 +214,9 @@ def _deltas(sums: np.ndarray, spacing: float, tilt: float) -> np.ndarray:
 
 
 def _likely_places(places: np.ndarray, weights: np.ndarray, times: int) -> tuple[int, int]:
-    """Two places outside which the sum has a mass of at most _WRAPPED.
+    """Return two places outside which the sum has a mass of at most _WRAPPED.
 
-    By Chernoff's bounds at several orders, below and above 0.
+    They follow from Chernoff's bounds at several orders, below and above 0.
     """
     orders = np.geomspace(1e-3, 20.0, 20) / (int(places[-1] - places[0]) + 1)
     orders = np.r_[-orders, orders]
@@ -230,9 +232,9 @@ def _likely_places(places: np.ndarray, weights: np.ndarray, times: int) -> tuple
 def _likely_masses(
     places: np.ndarray, weights: np.ndarray, times: int, low: int, high: int
 ) -> np.ndarray:
-    """Masses of the sum from place `low` to `high`; sums outside wrap around.
+    """Return the masses of the sum from place `low` to `high`; sums outside wrap around.
 
-    Masses below 0 by rounding stay: without them the errors above 0 would add up.
+    Masses that are negative by rounding stay: without them the positive errors would add up.
     """
     length = scipy.fft.next_fast_len(high - low + 1, real=True)
     circle = np.bincount((places - places[0]) % length, weights, length)
@@ -242,17 +244,17 @@ def _likely_masses(
 
 
 def rounded_up(spacing: float, number: int) -> float:
-    """The most that rounding in `on_grid` adds to the sum of `number` losses."""
+    """Return the most that rounding in `on_grid` adds to the sum of `number` losses."""
     return _ROUNDED * spacing * number
 
 
 def fft_error(number: int) -> float:
-    """Allowance for the FFT in a payoff of at most 1 of the sum of `number` losses."""
+    """Return the allowance for the FFT in a payoff of at most 1 of the sum of `number` losses."""
     return FFT_ERROR + 2 * ULP * number
 
 
 def log_less(log_value: np.ndarray, log_error: np.ndarray) -> np.ndarray:
-    """log of a value less its error, from their logarithms; -inf where nothing is left."""
+    """Return the log of a value less its error, from their logs; -inf if nothing is left."""
     with np.errstate(invalid="ignore", divide="ignore"):
         left = log_value + np.log1p(-np.exp(np.minimum(log_error - log_value, 0.0)))
     return np.where(np.isnan(left), -np.inf, left)
@@ -264,7 +266,9 @@ def by_level(
     number: int,
     least: float | np.ndarray = -math.inf,
 ) -> np.ndarray:
-    """Curves of the sum of `number` losses at the levels of `CUTS` that resolve them, (k, n).
+    """Return curves of the sum of `number` losses, from the levels of `CUTS` that resolve them.
+
+    The curves have the shape (k, n).
 
     curves: Maps a level and epsilon (n,) to logarithms (k, n), the upper bound in the last row.
     least: Logarithm below which an upper bound is not resolved further.
@@ -288,9 +292,10 @@ def by_level(
 class ComposedProfile(PrivacyProfile):
     """Profile of `times` independent releases, each with the profile `base`; times >= 1.
 
-    `base` must be symmetric, else ValueError, and know P(L > epsilon). The upper bound of delta is
-    proven where that of `base` is, the lower one where the value of `base` is exact, but for an
-    allowance for the FFT, 1e-12 of the tilted mass. The first use computes the sums of losses.
+    `base` must know P(L > epsilon) and be symmetric, else ValueError. Apart from the FFT, for which
+    the bounds allow 1e-12 of the tilted mass, the upper bound of delta is proven if that of `base`
+    is, and the lower bound if the value of `base` is exact. The first use computes the sums of
+    losses.
     """
 
     base: PrivacyProfile
@@ -312,12 +317,12 @@ class ComposedProfile(PrivacyProfile):
 
     @property
     def attains_largest_loss(self) -> bool:
-        """As that of one release."""
+        """Whether the profile of a single release attains its largest loss."""
         return self.base.attains_largest_loss
 
     @property
     def loss_power(self) -> float:
-        """As that of one release."""
+        """The `loss_power` of a single release."""
         return self.base.loss_power
 
     def compose(self, times: int) -> PrivacyProfile:
@@ -328,13 +333,13 @@ class ComposedProfile(PrivacyProfile):
 
     @property
     def floor(self) -> float:
-        """1e15 times that of the base, which is evaluated far below delta; at least 1e-290."""
+        """1e15 times the floor of the base, which is evaluated far below delta; at least 1e-290."""
         return max(CUTS[-1] * RESOLVED, self.base.floor / CUTS[0])
 
     def sample_losses(
         self, rng: np.random.Generator, n: int, *, reverse: bool = False
     ) -> np.ndarray:
-        """Sums of `times` losses of one release."""
+        """Draw sums of `times` losses of one release."""
         total = np.empty(check_count("n", n))
         at_once = max(1, _SAMPLES_AT_ONCE // self.times)
         for start in range(0, n, at_once):
@@ -367,7 +372,7 @@ class ComposedProfile(PrivacyProfile):
         return Bounds(lower, np.clip(value, lower, upper), upper)
 
     def _curves(self, level: int, reach: float, at: np.ndarray) -> np.ndarray:
-        """Logarithms of a lower bound, a value and an upper bound, of the grid up to `reach`."""
+        """Return logs of a lower bound, a value and an upper bound, on the grid up to `reach`."""
         above, above_error = self._sum("above", level, reach).log_delta(at, tilted=level > 0)
         better = self._sum("below", level, reach)
         below, _ = better.log_delta(at, tilted=level > 0)
@@ -379,7 +384,7 @@ class ComposedProfile(PrivacyProfile):
         return np.array([lower, np.clip(value, lower, upper), upper])
 
     def _log_calibrated(self, epsilon):
-        # Half of the work: the distribution below has no part in the upper bound.
+        # Half of the work: the upper bound does not need the better pair.
         def curve(level: int, at: np.ndarray) -> np.ndarray:
             sums = (self._sum("above", level, reach) for reach in self._reaches(level))
             found = [np.logaddexp(*each.log_delta(at, tilted=level > 0)) for each in sums]
@@ -403,17 +408,17 @@ class ComposedProfile(PrivacyProfile):
         return SampledRun(step=self.base, rate=1.0, steps=self.times)
 
     def _reaches(self, level: int) -> tuple[float, ...]:
-        """The largest loss of each grid: heavy-tailed noise needs a fine grid and a wide one."""
+        """Return the largest loss of each grid: heavy-tailed noise needs a fine and a wide one."""
         return (_FINE, math.inf) if self._last_loss(level) > _FINE else (math.inf,)
 
     @cached_by_object
     def _last_loss(self, level: int) -> float:
-        """The loss of a release beyond which it does not matter."""
+        """Return the loss of one release beyond which losses do not matter."""
         return top_loss(self.base, CUTS[level] / self.times)
 
     @cached_by_object
     def _sum(self, side: str, level: int, reach: float) -> LossSum:
-        """The sum of the losses of a worse ("above") or a better pair ("below") on one grid."""
+        """Return the sum of losses of a worse ("above") or a better pair ("below") on one grid."""
         spacing, nodes, delta = self._grid(level, reach)
         if side == "above":
             law = _symmetric_chords(nodes, delta.upper, spacing)
@@ -423,27 +428,27 @@ class ComposedProfile(PrivacyProfile):
 
     @cached_by_object
     def _grid(self, level: int, reach: float) -> tuple[float, np.ndarray, Bounds]:
-        """The spacing, nodes in units of it from 0 on, and delta of one release there."""
+        """Return the spacing, the nodes from 0 on in its unit, and delta of one release there."""
         top = min(self._last_loss(level), reach)
         # The composed loss spreads like sqrt(times): a coarser grid keeps the FFT affordable.
         size = int(_GRID / max(1.0, np.sqrt(self.times) / 4))
         spacing, places = 1.0, np.zeros(1, dtype=int)
         if top:
-            # Rounded up: near the largest loss, delta is a matter of a few ulps.
+            # Rounded up, because near the largest loss delta changes within a few ulps.
             spacing, places = top / size * (1 + 8 * ULP), nodes_up_to(size, _NODES[level])
         # The last node may lie off the largest loss by rounding.
         at = np.minimum(places * spacing, max(top, places[-1] * spacing * (1 - 1e-9)))
         at[-1] = max(at[-1], top)
-        # Rounding in the profile must not become infinite loss.
+        # Rounding of delta at the largest loss must not become infinite loss.
         possible = at < self.base.largest_loss
         delta = Bounds(*(possible * np.asarray(each) for each in self.base.delta(at)))
         return spacing, places, delta
 
 
 def top_loss(profile: PrivacyProfile, cut: float) -> float:
-    """The loss beyond which delta of one release is below the cut, or the floor if that is more.
+    """Return the loss beyond which delta of one release is below the cut, or the floor if larger.
 
-    Raises ValueError where delta stays above.
+    Raises ValueError if delta stays above.
     """
     top = float(profile.epsilon(max(cut, profile.floor)).upper)
     if not np.isfinite(top):
@@ -451,22 +456,22 @@ def top_loss(profile: PrivacyProfile, cut: float) -> float:
             f"the loss of {profile} is infinite with a probability above {cut:g}: it has no "
             "distribution on a grid"
         )
-    # The largest loss may be an atom: where it is that close, it has to lie within the grid.
+    # The largest loss may be an atom: if it is this close, it has to lie within the grid.
     return float(profile.largest_loss) if top > 0.999 * profile.largest_loss else top
 
 
 def nodes_up_to(size: int, count: int) -> np.ndarray:
-    """At most `count` whole numbers from 0 to `size`: half evenly spaced, half geometrically."""
+    """Return at most `count` whole numbers from 0 to `size`, half evenly and half geometrically."""
     even = np.linspace(0, size, count // 2)
     geometric = np.geomspace(1, size, count // 2)
     return np.unique(np.round(np.r_[even, geometric]).astype(int))
 
 
 def _symmetric_chords(nodes: np.ndarray, delta: np.ndarray, spacing: float) -> LossDistribution:
-    """Chords through the profile of a symmetric pair at nodes * spacing and their mirror images.
+    """Draw chords through a symmetric profile at nodes * spacing and their mirror images.
 
-    nodes: increasing integers from 0 on. A loss of -l has e^-l times the mass of l; the rest of
-    the mass has loss zero.
+    nodes: increasing integers from 0 on. delta: the profile there. A loss of -l has e^-l times the
+    mass of l; the rest of the mass has loss zero.
     """
     delta = np.minimum.accumulate(delta)
     positive = chord_masses(nodes, delta, spacing)[1:]
@@ -476,9 +481,9 @@ def _symmetric_chords(nodes: np.ndarray, delta: np.ndarray, spacing: float) -> L
 def symmetric_cells(
     profile: PrivacyProfile, nodes: np.ndarray, delta: np.ndarray, spacing: float
 ) -> LossDistribution:
-    """A better pair than that of a symmetric profile, which has `delta` at nodes * spacing.
+    """Return a better pair than that of a symmetric profile.
 
-    nodes: increasing integers from 0 on.
+    nodes: increasing integers from 0 on. delta: the profile at nodes * spacing.
     """
     # An atom at the largest loss lies beyond the last node.
     losses = np.minimum(nodes * spacing, np.nextafter(profile.largest_loss, 0.0))
@@ -487,7 +492,7 @@ def symmetric_cells(
 
 
 def chord_masses(nodes: np.ndarray, delta: np.ndarray, spacing: float) -> np.ndarray:
-    """Masses of chords at every node but the first, where only the right chord is known."""
+    """Return the masses of chords at all nodes; the first has no left chord, and mass 0."""
     gap, fall = np.diff(nodes) * spacing, -np.diff(delta)
     # The fall over a gap is (1 - e^-gap) e^e Q(L >= e) with e its right end: Algorithm 1.
     from_left = np.r_[0.0, fall / -np.expm1(-gap)]
@@ -498,7 +503,7 @@ def chord_masses(nodes: np.ndarray, delta: np.ndarray, spacing: float) -> np.nda
 def _mirrored(
     places: np.ndarray, masses: np.ndarray, spacing: float, infinite: float
 ) -> LossDistribution:
-    """Masses of positive losses, their mirror images, and what is left at zero."""
+    """Return the masses of positive losses, their mirror images, and what is left at zero."""
     places, masses = places[places > 0], masses[places > 0]
     mirrored = masses * np.exp(-spacing * places)
     zero = max(1.0 - infinite - masses.sum() - mirrored.sum(), 0.0)
@@ -510,7 +515,7 @@ def _mirrored(
 def distribution(
     places: np.ndarray, masses: np.ndarray, spacing: float, infinite: float = 0.0
 ) -> LossDistribution:
-    """The distribution without the places that have no mass, unless there is none at all."""
+    """Drop the places that have no mass; if none has any, keep a negligible mass at 0."""
     kept = masses > 0
     if not kept.any():
         places, masses, kept = np.zeros(1, dtype=int), np.full(1, 1e-300), np.ones(1, dtype=bool)
@@ -520,12 +525,12 @@ def distribution(
 
 
 def at_negative(epsilon: np.ndarray, delta: np.ndarray) -> np.ndarray:
-    """delta(-epsilon) = 1 - e^(-epsilon) (1 - delta(epsilon)) for a symmetric pair."""
+    """Return delta(-epsilon) = 1 - e^(-epsilon) (1 - delta(epsilon)) for a symmetric pair."""
     return -np.expm1(-epsilon) + np.exp(-epsilon) * delta
 
 
 def chords(nodes: np.ndarray, delta: np.ndarray, spacing: float) -> LossDistribution:
-    """Connect the dots: a worse pair, whose profile has `delta` at the losses nodes * spacing.
+    """Connect the dots: return a worse pair, whose profile has `delta` at nodes * spacing.
 
     nodes: increasing integers, two or more. The last delta becomes the mass of infinite loss.
     """
@@ -538,7 +543,7 @@ def chords(nodes: np.ndarray, delta: np.ndarray, spacing: float) -> LossDistribu
 def tails_of_pair(
     losses: np.ndarray, delta: np.ndarray, survival: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """P(L > e), Q(L > e) and their difference, which may be far smaller, at losses e >= 0."""
+    """Return P(L > e), Q(L > e) and their (maybe far smaller) difference at losses e >= 0."""
     fall = np.exp(-losses)
     other = fall * np.maximum(survival - delta, 0.0)
     return survival, other, -np.expm1(-losses) * survival + fall * delta
@@ -547,10 +552,10 @@ def tails_of_pair(
 def cells(
     nodes: np.ndarray, survival: np.ndarray, other: np.ndarray, gain: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Masses and rising losses of the cells of a better pair, above the first node.
+    """Return the masses and rising losses of the cells of a better pair, above the first node.
 
-    nodes: rising losses. survival, other, gain: P(L > e), Q(L > e) and their difference there. A
-    cell between two nodes has one loss. The mass beyond the last node has its loss.
+    nodes: rising losses e. survival, other, gain: P(L > e), Q(L > e) and their difference there. A
+    cell between two nodes has one loss. The mass beyond the last node has the loss of that node.
     """
     mass_p = np.maximum(-np.diff(survival, append=0.0), 0.0)
     mass_q = np.maximum(-np.diff(other, append=0.0), 0.0)
@@ -558,8 +563,8 @@ def cells(
         share = -np.diff(gain, append=0.0) / mass_p
         near = np.abs(share) < 0.5
         losses = np.where(near, -np.log1p(-np.where(near, share, 0.0)), np.log(mass_p / mass_q))
-    # Beyond a loss of some 700 Q(cell) underflows: the cell has the loss of its left end, which is
-    # better still.
+    # Beyond a loss of some 700 Q(cell) underflows. The cell gets the loss of its left end, which
+    # makes the pair better still.
     losses[(mass_q < np.finfo(float).tiny) | (mass_p == 0)] = -np.inf
     losses = losses.clip(nodes, np.r_[nodes[1:], nodes[-1]])
     kept = mass_p > 0
@@ -569,10 +574,10 @@ def cells(
 def on_grid(
     masses: np.ndarray, losses: np.ndarray, spacing: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Places and masses of a better pair than that of cells with rising losses.
+    """Return the places and masses of a better pair than that of cells with rising losses.
 
     A cell whose loss lies between two places is merged with as much of the cells below as moves it
-    to the lower place. The pair is better but for rounding: `rounded_up`.
+    to the lower place. Rounding may make losses too large, see `rounded_up`.
     """
     found: dict[int, float] = {}
     mass = loss = 0.0
@@ -592,7 +597,7 @@ def on_grid(
             next_mass -= needed
         mass, loss = next_mass, next_loss
     if mass:
-        # No cell is left: less mass under P, so that the loss falls to the lower place.
+        # No cell is left below: drop mass under P until the loss falls to the lower place.
         place = math.floor(loss / spacing + _ROUNDED)
         rest = mass * math.exp(min(place * spacing - loss, 0.0))
         found[place] = found.get(place, 0.0) + rest

@@ -18,11 +18,12 @@ from mechanisms.privacy.profile import (
 
 
 class FiniteProfile(PrivacyProfile):
-    """delta(e) = sum P(L = l) (1 - e^(e - l)) over the losses l > e, which are finitely many.
+    """Profile of a loss L with finitely many values.
 
-    Subclasses state `atoms`: the losses, and the logarithms of their probabilities under P. The
-    largest loss comes first; the last is at most 0, and has what the others leave of probability 1.
-    Bounds: rounding only, unless the pair is known from one side alone.
+    delta(e) is the sum of P(L = l) (1 - e^(e - l)) over the losses l > e. Subclasses state `atoms`:
+    the losses, and the logarithms of their probabilities under P. The largest loss comes first. The
+    last loss is at most 0 and has the probability that the others leave. Bounds: rounding only,
+    unless the pair is known from one side alone (`bounded`).
     """
 
     # Whether delta has a lower and an upper bound other than 0 and 1.
@@ -56,7 +57,7 @@ class FiniteProfile(PrivacyProfile):
     def _log_delta(self, epsilon: np.ndarray) -> Bounds:
         of_loss, of_mass = self._rounding
         of_loss += 4 * ULP * epsilon
-        # From the largest loss on none is left, whatever its rounding.
+        # From the largest loss on, delta is 0, whatever the rounding of the loss.
         of_loss = np.where(epsilon < self.largest_loss, of_loss, 0.0)
         lower, value, upper = (
             self._log_sum(np.maximum(epsilon + sign * of_loss, 0.0)) for sign in (1, 0, -1)
@@ -89,9 +90,9 @@ class FiniteProfile(PrivacyProfile):
         return self._known(found, 0.0, np.inf)
 
     def _known(self, found: Bounds, least: float, most: float) -> Bounds:
-        """`found` with `least` or `most` in place of an end that is not known.
+        """Return `found` with `least` or `most` in place of a bound that is not known.
 
-        Without an upper end, the value is the lower one.
+        Without an upper bound, the value is the lower bound.
         """
         lower, value, upper = found
         below, above = self.bounded
@@ -102,18 +103,18 @@ class FiniteProfile(PrivacyProfile):
 
 @dataclass(frozen=True, kw_only=True)
 class PureProfile(FiniteProfile):
-    """An upper bound for any epsilon-DP release, epsilon = `largest`.
+    """Upper bound on the profile of any epsilon-DP release, epsilon = `largest`.
 
-    Any epsilon-DP pair is one post-processing of the two output distributions of randomised
+    Any epsilon-DP pair is a post-processing of the two output distributions of randomised
     response, whose loss is +epsilon with probability p = 1 / (1 + e^-epsilon) and -epsilon
     otherwise (Kairouz, Oh and Viswanath 2015, Theorem 2.5). Hence
 
-        delta(e) <= (e^epsilon - e^e) / (e^epsilon + 1)   for e < epsilon, and 0 from there on,
+        delta(e) <= (e^epsilon - e^e) / (e^epsilon + 1)   for e < epsilon, and 0 from there on.
 
-    and `times` independent releases are bounded by as many answers, whose composed loss is
-    (2 K - times) epsilon with K binomial (their Theorem 3.3). That bound is reported as value and
-    upper bound (with an allowance for rounding); the lower bound is 0, as the release may reveal
-    less. Sampled losses are those of randomised response.
+    For `times` independent releases, as many randomised responses give the bound; their composed
+    loss is (2 K - times) epsilon with K binomial (Theorem 3.3 there). The value is this bound, and
+    the upper bound adds an allowance for rounding. The lower bound is 0, because the release may
+    reveal less. Sampled losses are those of randomised response.
 
     Args:
         largest: epsilon of one release, finite and > 0.
@@ -125,7 +126,7 @@ class PureProfile(FiniteProfile):
 
     slack = "of a release that is epsilon-DP, nothing else is known"
     bounded = (False, True)
-    # Epsilon is only claimed.
+    # The release may have a smaller epsilon than it claims.
     attains_largest_loss = False
 
     def __post_init__(self) -> None:
@@ -134,7 +135,7 @@ class PureProfile(FiniteProfile):
 
     @property
     def largest_loss(self) -> float:
-        """`times` epsilon."""
+        """`times * largest`, rounded up."""
         return written_above(self.times * written(self.largest))
 
     @cached_property
@@ -156,20 +157,20 @@ class PureProfile(FiniteProfile):
         return replace(self, times=self.times * check_count("times", times))
 
     def _scaled(self, factor: float) -> Self:
-        """For noise whose epsilon is inversely proportional to its scale."""
+        """Scale noise whose epsilon is inversely proportional to its scale."""
         return replace(self, largest=self.largest / factor)
 
 
 @dataclass(frozen=True, kw_only=True)
 class CapProfile(FiniteProfile):
-    """Loss +epsilon with probability `mass` under P, -epsilon with mass e^-epsilon, 0 otherwise.
+    """Profile of the loss +epsilon with probability m, -epsilon with m e^-epsilon, 0 otherwise.
 
     An output that falls into one of two disjoint regions, or into neither, has this loss. So
-    delta(e) = mass (1 - e^(e - epsilon)) below epsilon, and 0 from there on; the pair is symmetric.
+    delta(e) = m (1 - e^(e - epsilon)) below epsilon, and 0 from there on; the pair is symmetric.
 
     Args:
         largest: epsilon, finite and > 0.
-        mass: In (0, 1 / (1 + e^-epsilon)]; at the right end it is randomised response.
+        mass: m in (0, 1 / (1 + e^-epsilon)]; the right end is randomised response.
     """
 
     largest: float
@@ -192,21 +193,21 @@ class CapProfile(FiniteProfile):
         return np.array([self.largest, -self.largest, 0.0]), np.array(masses)
 
     def _scaled(self, factor: float) -> PrivacyProfile:
-        """There is no noise to rescale: ValueError."""
+        """Raise ValueError, because there is no noise to rescale."""
         raise ValueError("a randomiser of directions adds no noise that could be rescaled")
 
     def scale_factor(self, epsilon: float, delta: float) -> float:
-        """ValueError, as in `scaled`."""
+        """Raise ValueError, as `scaled` does."""
         return self.scaled(1.0)
 
 
 @dataclass(frozen=True, kw_only=True)
 class EventProfile(FiniteProfile):
-    """A lower bound from an event of probability p for one input and q < p for its neighbour.
+    """Lower bound from an event of probability p for one input and q < p for its neighbour.
 
-    delta(epsilon) >= p - e^epsilon q, and epsilon(0) >= log(p / q). These bounds are reported as
-    values and lower bounds, with an allowance for rounding; the upper ones are 1 and inf. Sampled
-    losses are those of an observer who sees nothing but whether the event happened.
+    delta(epsilon) >= p - e^epsilon q, and epsilon(0) >= log(p / q). The values and the lower bounds
+    are these bounds, with an allowance for rounding; the upper bounds are 1 and inf. Sampled losses
+    are those of an observer who sees only whether the event happened.
 
     Args:
         log_p, log_q: Logarithms of the two probabilities, which may underflow; log_q < log_p <= 0.
@@ -233,36 +234,37 @@ class EventProfile(FiniteProfile):
         return 128 * ULP * (1 - self.log_q), 64 * ULP * (1 - self.log_q)
 
     def compose(self, times: int) -> Self:
-        """The event that happens in all of the releases."""
+        """Return the profile of the event that happens in all releases."""
         check_count("times", times)
         return replace(self, log_p=times * self.log_p, log_q=times * self.log_q)
 
     def _scaled(self, factor: float) -> Self:
-        """Raises ValueError: the event says nothing about other noise."""
+        """Raise ValueError, because the event says nothing about other noise."""
         raise ValueError("a lower bound from one event does not say what more noise would do")
 
 
 @dataclass(frozen=True, kw_only=True)
 class WishartProfile(FiniteProfile):
-    """A Gram matrix plus W ~ Wishart_d(d + 1, c I): delta(e) = 1 - e^-kappa at every e >= 0.
+    """Profile of a Gram matrix plus W ~ Wishart_d(d + 1, c I): delta(e) = 1 - e^-kappa, e >= 0.
 
     kappa = B^2 / (2 c), where a record has norm at most B. The density of W is a constant times
-    e^(-tr W / (2 c)) on the positive semidefinite cone, and nothing else is needed: since
+    e^(-tr W / (2 c)) on the positive semidefinite cone, and nothing else is needed. Because
     tr(W' + x x^T) = tr W' + |x|^2,
 
         P(W >= x x^T) = e^(-|x|^2 / (2 c))   (>= in the order of the cone; shift W by x x^T).
 
-    Without and with a record of |x| = B the outputs are W and x x^T + W. Only the first can leave
-    the cone at x x^T, which it does with probability 1 - e^-kappa; where both are possible the
-    loss of the first against the second is -kappa. So its delta is 1 - e^-kappa for e >= 0, and
-    the other direction, whose loss is kappa always, has (1 - e^(e - kappa))_+, which is no more.
+    Without a record x of norm B the output is W, with it x x^T + W. Only W can lie outside the cone
+    at x x^T, with probability 1 - e^-kappa; inside, the loss of W against x x^T + W is -kappa. So
+    delta is 1 - e^-kappa for e >= 0. In the other direction the loss is always kappa, and delta is
+    (1 - e^(e - kappa))_+, which is no more.
 
-    Replacing x by y is no worse, over all |x|, |y| <= B. Let a = |x|^2 / (2 c), b = |y|^2 / (2 c)
-    and s = P(W + x x^T >= y y^T), the mass of the first output that the second can have; the loss
-    there is a - b, hence delta(e) = 1 - s min(1, e^(e - a + b)). As W + x x^T >= W, s >= e^-b, and
-    s min(1, e^(e - a + b)) >= min(e^-b, e^(e - a)) >= e^-kappa. A record of zero attains it.
+    Replacing x by y is no worse for any |x|, |y| <= B. Let a = |x|^2 / (2 c), b = |y|^2 / (2 c)
+    and s = P(W + x x^T >= y y^T), the mass of the first output that the second can have. The loss
+    there is a - b, hence delta(e) = 1 - s min(1, e^(e - a + b)). W + x x^T >= W implies s >= e^-b,
+    and s min(1, e^(e - a + b)) >= min(e^-b, e^(e - a)) >= e^-kappa. x = 0 and |y| = B attain it.
 
-    T releases: s becomes s^T and the loss T (a - b), so kappa becomes T kappa, by the same lines.
+    For T releases s becomes s^T and the loss T (a - b), so that kappa becomes T kappa by the same
+    argument.
 
     The pair is not symmetric: P is the law without the record, the direction with the infinite
     loss and the larger delta. Bounds: rounding only.
@@ -289,7 +291,7 @@ class WishartProfile(FiniteProfile):
         return replace(self, kappa=self.kappa / factor)
 
     def scale_factor(self, epsilon: float, delta: float) -> float:
-        """kappa must become -log(1 - delta), whatever epsilon is; ValueError for delta = 0."""
+        """Return the factor at which kappa is -log(1 - delta); raise ValueError for delta = 0."""
         check_target(epsilon, delta)
         if delta == 0:
             raise ValueError(

@@ -51,20 +51,20 @@ class GaussianProfile(PrivacyProfile):
             check_positive("mu", self.mu)
 
     def compose(self, times: int) -> PrivacyProfile:
-        """`times` releases multiply mu by sqrt(times), exactly (Dong, Roth and Su 2022, Cor. 2)."""
+        """Multiply mu by sqrt(times), which is exact (Dong, Roth and Su 2022, Corollary 2)."""
         return GaussianProfile(mu=float(self.mu * np.sqrt(check_count("times", times))))
 
     def _scaled(self, factor: float) -> PrivacyProfile:
         return GaussianProfile(mu=self.mu / factor)
 
     def scale_factor(self, epsilon: float, delta: float) -> float:
-        """mu is inversely proportional to the noise."""
+        """Divide mu by `mu_for`, because mu is inversely proportional to the noise."""
         return float(self.mu / mu_for(epsilon, delta))
 
     def sample_losses(
         self, rng: np.random.Generator, n: int, *, reverse: bool = False
     ) -> np.ndarray:
-        """Losses mu^2/2 + mu z under P, -mu^2/2 + mu z under Q, z standard normal."""
+        """Draw mu^2/2 + mu z under P, -mu^2/2 + mu z under Q, with z standard normal."""
         mean = -0.5 * self.mu**2 if reverse else 0.5 * self.mu**2
         return mean + self.mu * rng.standard_normal(check_count("n", n))
 
@@ -91,26 +91,26 @@ class GaussianProfile(PrivacyProfile):
 
 
 def gaussian_between(attained: float, most: float, slack: str) -> PrivacyProfile:
-    """The profile of Gaussian noise whose largest mu is known between bounds, or exactly.
+    """Return the profile of Gaussian noise whose largest mu is known exactly or between bounds.
 
     Args:
-        attained: mu of some pair of neighbours, or arbitrarily close to it.
-        most: No pair has a larger one.
-        slack: Why it is not known exactly.
+        attained: A mu that some neighbours have, or come arbitrarily close to.
+        most: An upper bound on mu.
+        slack: Why the largest mu is not known exactly.
     """
     return enclosed(GaussianProfile(mu=most), GaussianProfile(mu=attained), slack)
 
 
 def mu_for(epsilon: ArrayLike, delta: ArrayLike) -> float | np.ndarray:
-    """The mu at which delta(epsilon) = delta: a deviation of l2 sensitivity / mu is then exact.
+    """Return the mu at which delta(epsilon) = delta; the exact deviation is l2 sensitivity / mu.
 
-    epsilon: finite, >= 0. delta: in (0, 1). Numbers or arrays that broadcast. At epsilon = 0 it
-    is 2 PhiInv((1 + delta) / 2). Relative error about 1e-14, at most 1e-12, for epsilon from 0 to
-    1000 and delta from 1e-300 to 0.999. Raises TypeError or ValueError for bad arguments, and
+    epsilon: finite, >= 0. delta: in (0, 1). Numbers or arrays that broadcast. At epsilon = 0, mu is
+    2 PhiInv((1 + delta) / 2). The relative error is about 1e-14, at most 1e-12, for epsilon from 0
+    to 1000 and delta from 1e-300 to 0.999. Raises TypeError or ValueError for bad arguments, and
     ArithmeticError if the iteration does not converge.
 
-    Newton's method in (log mu, log delta), started from a lower bound of mu. There log delta is
-    increasing and concave in log mu, so the iterates rise to the root; d delta/d mu =
+    Newton's method in (log mu, log delta) starts from a lower bound of mu. log delta is increasing
+    and concave in log mu there, so the iterates rise to the root. d delta/d mu =
     phi(epsilon/mu - mu/2).
     """
     epsilon, delta = np.broadcast_arrays(check_epsilon(epsilon), check_delta(delta))
@@ -148,15 +148,15 @@ def worst_case_mu(
     l1_sensitivity: float | None = None,
     linf_sensitivity: float | None = None,
 ) -> float:
-    """sup of sqrt(sum_i (D_i / std_i)^2) over ||D||_2 <= l2 and, if given, ||D||_1 <= l1 and all
-    |D_i| <= linf.
+    """Return sup sqrt(sum_i (D_i / std_i)^2) over the changes D that the sensitivities allow.
 
     std: array of any shape, the standard deviations of independent per-component Gaussian noise,
-    finite and > 0. The sensitivities: finite, > 0. Greedy filling from the smallest std solves it:
-    each component takes as much as the box and what is left of both budgets allow. Proof: with
-    1 / std_i^2 falling in i, the objective is a sum over j of D_1^2 + ... + D_j^2 with weights
-    >= 0, and greedy filling makes each of these as large as j components can (the box while it
-    lasts, then l2^2, or all of l1 in as few components as the box allows).
+    finite and > 0. The sensitivities are finite, > 0, and bound ||D||_2 and, if given, ||D||_1 and
+    all |D_i|. Greedy filling from the smallest std attains the supremum: each component takes as
+    much as the box and what is left of both budgets allow. Proof: with 1 / std_i^2 falling in i,
+    the objective is a sum over j of D_1^2 + ... + D_j^2 with weights >= 0. Greedy filling makes
+    each of these as large as j components can (the box while it lasts, then l2^2, or all of l1 in
+    as few components as the box allows).
     """
     std = np.asarray(std, dtype=float).ravel()
     if linf_sensitivity is None:
@@ -171,13 +171,13 @@ def worst_case_mu(
 
 
 def _start(epsilon: np.ndarray, mu: np.ndarray) -> np.ndarray:
-    """a = epsilon/mu - mu/2: where {loss > epsilon} starts, in deviations from the mean under P."""
+    """Return a = epsilon/mu - mu/2: {loss > epsilon} is {z > a}, z standard normal under P."""
     with np.errstate(over="ignore"):
         return np.minimum(epsilon / mu, _LARGEST_START) - 0.5 * mu
 
 
 def log_delta_and_error(epsilon: np.ndarray, mu: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """log delta, and an estimate of its absolute error, for mu > 0; arrays of one shape.
+    """Return log delta and an estimate of its absolute error, mu > 0; arrays of one shape.
 
     With a = epsilon/mu - mu/2 and the Mills ratio R, e^epsilon phi(a + mu) = phi(a), hence
     delta = phi(a) (R(a) - R(a + mu)) = Phi(-a) (1 - R(a + mu) / R(a)).
@@ -195,7 +195,7 @@ def log_delta_and_error(epsilon: np.ndarray, mu: np.ndarray) -> tuple[np.ndarray
 
 
 def _lower_bound_of_mu(epsilon: np.ndarray, delta: np.ndarray) -> np.ndarray:
-    """From delta(epsilon) <= Phi(-a), solved for mu, and delta(epsilon) <= delta(0)."""
+    """Bound mu by delta(epsilon) <= Phi(-a), solved for mu, and by delta(epsilon) <= delta(0)."""
     quantile = -scipy.special.ndtri(delta)
     root = np.hypot(quantile, np.sqrt(2 * epsilon))
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -204,11 +204,11 @@ def _lower_bound_of_mu(epsilon: np.ndarray, delta: np.ndarray) -> np.ndarray:
 
 
 def _epsilon_for(delta: np.ndarray, mu: float) -> tuple[np.ndarray, np.ndarray]:
-    """Epsilon with delta(epsilon) = delta in (0, delta(0)), and its error; delta a flat array.
+    """Return the epsilon with delta(epsilon) = delta, and its error.
 
-    log delta is concave and decreasing in epsilon (a convolution of log-concave functions), so
-    Newton's method from the upper bound Phi(-a) = delta falls to the root.
-    d delta / d epsilon = -phi(a) R(a + mu).
+    delta: flat array in (0, delta(0)). log delta is concave and decreasing in epsilon, because it
+    is a convolution of log-concave functions. So Newton's method falls to the root from the upper
+    bound at which Phi(-a) = delta. d delta / d epsilon = -phi(a) R(a + mu).
     """
     epsilon = np.maximum(mu * (-scipy.special.ndtri(delta) + 0.5 * mu), 0.0)
     target = np.log(delta)

@@ -13,24 +13,24 @@ from mechanisms.privacy.profile import Bounds, PrivacyProfile, check_count, chec
 
 @dataclass(frozen=True, kw_only=True)
 class KeepOrNoiseProfile(PrivacyProfile):
-    """Each component keeps its value with its own probability, else noise is added (TLDP).
+    """Profile of a release that keeps each component with some probability, else adds noise (TLDP).
 
     noise: profile of the noise alone on the whole answer, for its largest change.
-    log_exposure: log of lambda = -sum_i log(1 - p_i), where p_i is the probability that
-    component i is kept: -inf where none ever is, inf where one always is; see `of`.
+    log_exposure: log of lambda = -sum_i log(1 - p_i), where p_i is the probability that component i
+    is kept. It is -inf if no component is ever kept, and inf if one always is; see `of`.
 
-    Where the two inputs differ in a component, its kept value is an atom that only one of them can
-    produce: the loss is infinite. Where they differ in all components, P is the noise alone with
+    If the two inputs differ in a component, its kept value is an atom that only one of them can
+    produce: the loss is infinite. If they differ in all components, P is the noise alone with
     probability prod (1 - p_i) = e^-lambda and gives itself away otherwise, and so does Q, whatever
-    the single p_i are. Components that do not change tell nothing: leave them out. Hence
+    the single p_i are. Components that do not change reveal nothing: leave them out. Hence
 
         delta(epsilon) = m + (1 - m) delta_noise(epsilon),   m = 1 - e^-lambda:
 
     at no epsilon is delta below m, so there is no pure guarantee. The worst pair changes every
-    component: those that the noise's worst pair leaves alone change by arbitrarily little, and over
-    a set of changes that holds a ball, delta is a supremum. Where no more than k components change,
-    they are the k that are kept most often. Bounds: those of the noise; where little is known of
-    it, m remains a lower bound.
+    component: those that the worst pair of the noise leaves alone change by arbitrarily little, and
+    delta is a supremum over a set of changes that holds a ball. If no more than k components
+    change, they are the k that are kept most often. Bounds: those of the noise; m is a lower bound
+    even if little is known of the noise.
     """
 
     noise: PrivacyProfile
@@ -40,9 +40,9 @@ class KeepOrNoiseProfile(PrivacyProfile):
     def of(
         cls, *, noise: PrivacyProfile, log_keep: ArrayLike, counts: ArrayLike = 1
     ) -> KeepOrNoiseProfile:
-        """From log p_i, in [-inf, 0], and the number of components that have each, >= 0.
+        """Build the profile from log p_i, in [-inf, 0], and how many components, >= 0, have each.
 
-        The arrays broadcast. Logarithms, because p underflows on large answers.
+        The arrays broadcast. They are logarithms, because p_i underflows on large answers.
         """
         log_keep = np.asarray(log_keep, dtype=float)
         with np.errstate(divide="ignore"):
@@ -69,17 +69,17 @@ class KeepOrNoiseProfile(PrivacyProfile):
 
     @property
     def attains_largest_loss(self) -> bool:
-        """As the noise's, unless a kept value makes it infinite."""
+        """True if a kept value makes the loss infinite, else as for the noise."""
         return self._keeps or self.noise.attains_largest_loss
 
     @property
     def slack(self) -> str | None:
-        """As the noise's."""
+        """The slack of the noise."""
         return self.noise.slack
 
     @property
     def calibrated_curve(self) -> str:
-        """As the noise's."""
+        """The calibrated curve of the noise."""
         return self.noise.calibrated_curve
 
     def compose(self, times: int) -> KeepOrNoiseProfile:
@@ -91,11 +91,11 @@ class KeepOrNoiseProfile(PrivacyProfile):
         )
 
     def _scaled(self, factor: float) -> KeepOrNoiseProfile:
-        """Only the noise is multiplied; the p_i stay."""
+        """Multiply the noise only; the p_i stay."""
         return replace(self, noise=self.noise.scaled(factor))
 
     def scale_factor(self, epsilon: float, delta: float) -> float:
-        """As for every profile; ValueError for delta <= m, which no scale of the noise reaches."""
+        """Return the factor, or raise ValueError for delta <= m, which no scale reaches."""
         check_target(epsilon, delta)
         if self._keeps and (delta == 0 or np.log(delta) <= self.log_atom_mass):
             raise ValueError(
@@ -107,7 +107,7 @@ class KeepOrNoiseProfile(PrivacyProfile):
     def sample_losses(
         self, rng: np.random.Generator, n: int, *, reverse: bool = False
     ) -> np.ndarray:
-        """Infinite with probability m (-inf in reverse), else the losses of the noise."""
+        """Draw infinite losses with probability m (-inf in reverse), else those of the noise."""
         losses = self.noise.sample_losses(rng, n, reverse=reverse)
         losses[rng.random(n) < self.atom_mass] = -np.inf if reverse else np.inf
         return losses
@@ -123,7 +123,7 @@ class KeepOrNoiseProfile(PrivacyProfile):
 
     def _log_delta(self, epsilon: np.ndarray) -> Bounds:
         log_mass, log_noisy = self.log_atom_mass, self._log_all_noisy
-        # Beyond e^-745 nothing of the noise is left to err.
+        # Below e^-745 the noise underflows and leaves nothing to err.
         size = max(log_noisy, -745.0) + (log_mass if self._keeps else 0.0)
         error = ULP * (8 - size) * np.array([-1.0, 0.0, 1.0])
         bounds = self.noise._log_delta(epsilon)
@@ -146,11 +146,11 @@ class KeepOrNoiseProfile(PrivacyProfile):
         noise = self._noise_delta(np.where(above, target, margin * target))
         lower, *others = self.noise._epsilon(noise)
         start = Bounds(lower, *(np.where(above, each, np.inf) for each in others))
-        # The bounds of the noise, moved out by what rounding does to the sum with the atom.
+        # Move the bounds of the noise out by the rounding of the sum with the atom.
         found[:, reached] = self._around(start, target)
         return Bounds(*found)
 
     def _noise_delta(self, delta: np.ndarray) -> np.ndarray:
-        """The delta that is left for the noise: (delta - m) / (1 - m), within [0, 1]."""
+        """Return the delta that is left for the noise, (delta - m) / (1 - m), within [0, 1]."""
         left = (delta - self.atom_mass) * np.exp(min(-self._log_all_noisy, 700.0))
         return np.clip(left, 0.0, 1.0)

@@ -17,17 +17,17 @@ from mechanisms.privacy.profile import (
 )
 from mechanisms.query.query import Shifts
 
-# Up to this many components losses are drawn one by one; above, from this many cells.
+# Up to so many components, losses are drawn one by one; above, from so many merged cells.
 _DRAWN_ONE_BY_ONE = 32
 _MERGED_CELLS = 64
-# By how much, relatively, delta may exceed its target where a scale is rounded: an ulp of the scale
-# is less than this at usual budgets.
+# The relative excess of delta over its target that the rounding of a scale may cause: an ulp of the
+# scale causes less at usual budgets.
 _OVER_BY_ROUNDING = 1e-6
 
 
 @dataclass(frozen=True, kw_only=True)
 class LaplaceProfile(PrivacyProfile):
-    """Independent Laplace noise of scale b on an answer of l1 sensitivity Delta1.
+    """Profile of independent Laplace noise of scale b on an answer of l1 sensitivity Delta1.
 
     With tau = Delta1 / b: delta(epsilon) = 1 - e^((epsilon - tau) / 2) below tau, 0 from there on.
     Bounds: rounding only.
@@ -38,7 +38,7 @@ class LaplaceProfile(PrivacyProfile):
     e^((epsilon - t1 - t2) / 2) / 2 times the same integral plus different atoms, and
     dH/dt1 - dH/dt2 = e^((epsilon - t1 - t2) / 2) / 2 where epsilon < t1 - t2, and 0 elsewhere.
     So H never falls when shift moves to the larger coordinate; by the symmetry of the pair this
-    holds for epsilon < 0 too, and hence within any product. Where components are also bounded,
+    holds for epsilon < 0 too, and hence within any product. If components are also bounded,
     |D_i| <= w, as many as possible shift by w: see `laplace_profile`.
     """
 
@@ -63,10 +63,10 @@ class LaplaceProfile(PrivacyProfile):
         )
 
     def scale_factor(self, epsilon: float, delta: float) -> float:
-        """tau is inversely proportional to b, and tau = epsilon - 2 ln(1 - delta) is wanted."""
+        """Return the factor at which tau, proportional to 1 / b, is epsilon - 2 ln(1 - delta)."""
         check_target(epsilon, delta)
         factor = float(self.largest_loss / (epsilon - 2 * np.log1p(-delta)))
-        # Where rounding makes delta too large: the next factor.
+        # If rounding makes delta too large, take the next factor.
         most = delta * (1 + _OVER_BY_ROUNDING)
         while delta > 0 and self.scaled(factor).delta(epsilon).value > most:
             factor = math.nextafter(factor, math.inf)
@@ -75,7 +75,7 @@ class LaplaceProfile(PrivacyProfile):
     def sample_losses(
         self, rng: np.random.Generator, n: int, *, reverse: bool = False
     ) -> np.ndarray:
-        """Losses |x - tau| - |x| for x ~ Laplace(1)."""
+        """Draw losses |x - tau| - |x| for x ~ Laplace(1)."""
         tau = self.largest_loss
         noise = rng.laplace(size=check_count("n", n))
         losses = np.abs(noise - tau) - np.abs(noise)
@@ -103,15 +103,15 @@ class LaplaceProfile(PrivacyProfile):
 
 @dataclass(frozen=True, kw_only=True)
 class IndependentLaplaceProfile(PrivacyProfile):
-    """Laplace noise of scale b on every component of an answer whose elements lie in a range.
+    """Profile of Laplace noise of scale b on an answer whose elements lie in a range.
 
-    components: k >= 1, how many components change by the width. width: w > 0. rest: r with
-    0 <= r < w, by how much one more component changes. scale: b > 0. This is the worst pair where
-    |D_i| <= w for all i and ||D||_1 <= k w + r: its shifts majorise those of every other one, and
-    delta never falls when shift moves to the larger of two coordinates (see LaplaceProfile). Where
-    k components are all that change, it is worst because a one-dimensional profile rises with the
+    components: k >= 1, the number of components that change by the width. width: w > 0. rest: r
+    with 0 <= r < w, the change of one more component. scale: b > 0. This is the worst pair if
+    |D_i| <= w for all i and ||D||_1 <= k w + r: its shifts majorise those of every other pair, and
+    delta never falls when shift moves to the larger of two coordinates (see LaplaceProfile). If
+    only k components change, it is the worst because a one-dimensional profile rises with the
     shift. epsilon(0) = (k w + r) / b exactly. Bounds: those of mechanisms/privacy/laplace_sum.py,
-    proven but for rounding.
+    proven except for rounding.
     """
 
     components: int
@@ -134,10 +134,10 @@ class IndependentLaplaceProfile(PrivacyProfile):
         return (self.components * self.width + self.rest) / self.scale
 
     def compose(self, times: int) -> PrivacyProfile:
-        """`times` k components; with rests, bounds by two of these profiles.
+        """Return the profile of `times` k components, or bounds on it if there is a rest.
 
-        The rests of all releases are majorised by the full widths, and one rest, that they add up
-        to.
+        The rests of all releases are majorised by as many full widths as they add up to, and one
+        rest.
         """
         components = self.components * check_count("times", times)
         if times == 1 or self.rest == 0:
@@ -155,17 +155,17 @@ class IndependentLaplaceProfile(PrivacyProfile):
         )
 
     def _resolution(self, delta: float) -> float:
-        # The rounding of many components.
+        # Rounding grows with the number of components.
         return max(super()._resolution(delta), 4 * ULP * self.components)
 
     def sample_losses(
         self, rng: np.random.Generator, n: int, *, reverse: bool = False
     ) -> np.ndarray:
-        """Sums of k losses of one component, and that of the rest.
+        """Draw sums of k losses of one component and the loss of the rest.
 
-        Above 32 components the noise between the two values is merged into 64 cells, whose
-        counts are drawn: these are exact losses of a post-processed release, with a profile
-        below the true one. A share of the loss's variance is lost: at most 4e-5 where w <= b.
+        Above 32 components the noise between the two answers is merged into 64 cells, whose counts
+        are drawn. These are exact losses of a post-processed release, whose profile is below the
+        true one. A share of the variance of the loss is lost: at most 4e-5 if w <= b.
         """
         check_count("n", n)
         single = LaplaceProfile(l1_sensitivity=self.width, scale=self.scale)
@@ -182,7 +182,7 @@ class IndependentLaplaceProfile(PrivacyProfile):
     def _merged_losses(self, rng: np.random.Generator, n: int, reverse: bool) -> np.ndarray:
         tau = self.width / self.scale
         ends = np.linspace(-tau, tau, _MERGED_CELLS + 1)
-        # P's mass of a cell is the increase of e^((l - tau) / 2) / 2, and log p/q is its middle.
+        # A cell's P-mass is the increase of e^((l - tau) / 2) / 2, and its log p/q is its middle.
         masses = 0.5 * np.exp((ends[1:] - tau) / 2) * -np.expm1(-np.diff(ends) / 2)
         losses = np.r_[-tau, (ends[1:] + ends[:-1]) / 2, tau]
         masses = np.r_[np.exp(-tau) / 2, masses, 0.5]
@@ -194,13 +194,13 @@ class IndependentLaplaceProfile(PrivacyProfile):
         bounds = laplace_sum.log_delta(
             self.components, self.width / self.scale, epsilon, self.rest / self.scale
         )
-        # laplace_sum rounds the largest loss in another way.
+        # laplace_sum rounds the largest loss differently.
         private = epsilon >= self.largest_loss
         return Bounds(*(np.where(private, -np.inf, np.minimum(bound, 0.0)) for bound in bounds))
 
 
 def laplace_profile(shifts: Shifts, scale: float) -> PrivacyProfile:
-    """Noise of this scale on components that change by these shifts: see the class above.
+    """Return the profile of Laplace noise of this scale on components that change by `shifts`.
 
     A single component has a closed form, LaplaceProfile.
     """

@@ -1,24 +1,24 @@
-"""The profile of independent Laplace noise on k components that all change by the same width, and
-on one more that changes by less.
+"""The profile of Laplace noise on k components that change by one width, and one that changes less.
 
-The loss of one component at tau = width / scale is tau with probability 1/2, -tau with
-e^-tau / 2, and has the density e^((l - tau) / 2) / 4 between. In terms of R = sqrt(P Q) it is
-simpler: atoms e^(-tau / 2) / 2 at both ends and a constant density e^(-tau / 2) / 4, with
-dP = e^(l / 2) dR. Two lattices of spacing h = 2 tau / m enclose it, both of them pairs of
-distributions themselves, so that the bounds survive composition:
+With tau = width / scale, the loss l of one component is tau with probability 1/2, -tau with
+probability e^-tau / 2, and has the density e^((l - tau) / 2) / 4 between. In terms of
+R = sqrt(P Q), with dP = e^(l / 2) dR, it is simpler: atoms e^(-tau / 2) / 2 at both ends and a
+constant density e^(-tau / 2) / 4. Two lattices of m cells, with the spacing h = 2 tau / m, enclose
+R. Each of them is a pair of distributions itself, so that the bounds survive composition:
 
-- above: every cell's mass moved to its two ends so that P and Q keep theirs (connect the dots,
+- above: the mass of every cell moves to its two ends so that P and Q keep theirs (connect the dots,
   Doroshenko et al. 2022): R gets tanh(h/4) / 2 at each end, in units of e^(-tau / 2);
-- below: the cell merged, which is post-processing: R gets sinh(h/4) at its middle.
+- below: every cell is merged, which is post-processing: R gets sinh(h/4) at its middle.
 
-The sum of k losses under R, tilted by e^(theta l) so that it centres near epsilon, is one FFT of
-each; the tilt keeps the relative accuracy of delta however small it is:
+For each lattice, one FFT gives the sum of k losses under R, tilted by e^(theta l) so that it
+centres near epsilon. The tilt keeps the relative accuracy of delta, however small delta is:
 
     delta(epsilon) = Z^k e^(-c epsilon) sum_{s > epsilon} g(s) e^(-c (s - epsilon))
                      (1 - e^(epsilon - s)),   c = theta - 1/2 > 0,
 
-with Z the mass of the tilted loss and g the k-fold convolution of it, normalised. The variance of
-a cell errs above twice as much as below, so that (above + 2 below) / 3 has an error of order h^4.
+where Z is the mass of the tilted loss and g its k-fold convolution, normalised. The error in the
+variance of a cell is twice as large above as below, so that (above + 2 below) / 3 has an error of
+order h^4.
 
 One more component of shift rest < tau needs no lattice. Given the sum s of the others, its own
 profile at epsilon - s, in closed form for either sign, replaces (1 - e^(epsilon - s))_+:
@@ -36,22 +36,23 @@ import scipy
 from mechanisms.privacy.numerics import ULP, complex_power, falling_root
 from mechanisms.privacy.profile import Bounds
 
-# Cells of one component times sqrt(k), and the fewest: one lattice has some 75,000 points.
+# One component has _CELLS / sqrt(k) cells, or _FEWEST_CELLS: a lattice has up to some 75,000 points
+# for k up to 65,536.
 _CELLS = 4096
 _FEWEST_CELLS = 16
-# The FFT sees the sums within this many m sqrt(k) steps of their mean; by Hoeffding's inequality
-# the rest, which it wraps around, has probability 2 e^-41.
+# The FFT sees the sums within this many m sqrt(k) steps of their mean. By Hoeffding's inequality
+# the other sums, which it wraps around, have probability 2 e^-41 at most.
 _REACH = math.sqrt(2 * 41)
-# Allowance for rounding, and for what wraps around, in one value of g: a few times the largest
-# seen against closed forms.
+# Allowance for rounding and wrap-around in one value of g: a few times the largest error seen
+# against closed forms.
 _FFT_ERROR = 4 * ULP
-# Tilts are rounded to this many per factor of e, so that nearby epsilons share one; it costs no
-# accuracy.
+# Tilts are rounded to this many per factor of e, so that nearby epsilons share a tilt. The rounding
+# costs no accuracy.
 _TILTS_PER_E = 16
 
 
 class Losses(NamedTuple):
-    """Largest losses: tau of each of `components`, and rest of one more, 0 <= rest < tau."""
+    """The largest losses: tau of each of `components`, and rest < tau of one more, if rest > 0."""
 
     components: int
     tau: float
@@ -59,14 +60,14 @@ class Losses(NamedTuple):
 
     @property
     def largest_loss(self) -> float:
-        """That of all components together."""
+        """The largest loss of all components together."""
         return self.components * self.tau + self.rest
 
 
 def log_delta(components: int, tau: float, epsilon: np.ndarray, rest: float = 0.0) -> Bounds:
-    """log delta(epsilon) with bounds, of `components` losses of size tau and one of size rest.
+    """Return log delta(epsilon) with bounds for `components` losses of tau and one of rest.
 
-    epsilon: flat array, >= 0. The bounds are proven but for rounding, of which they include an
+    epsilon: flat array, >= 0. The bounds are proven except for rounding, for which they include an
     estimate.
     """
     losses = Losses(components, tau, rest)
@@ -82,7 +83,7 @@ def _log_delta(losses: Losses, epsilon: float, tilt: float) -> tuple[float, floa
         _on_lattice(losses, epsilon, tilt, lattice)
         for lattice in _lattices(losses.components, losses.tau, tilt)
     )
-    # With so many components that the atoms underflow, only the upper bound is not -inf.
+    # If the components are so many that the atoms underflow, only the upper bound is not -inf.
     value = float(np.logaddexp(lower[1] + math.log(2), upper[1])) - math.log(3)
     return lower[0], min(max(value, lower[0]), upper[2]), upper[2]
 
@@ -98,13 +99,13 @@ class _Lattice(NamedTuple):
     log_mass: float
 
 
-# A search for epsilon asks for one lattice again and again; one takes 2 MB.
+# A search for epsilon asks for one pair of lattices again and again; a pair takes about 1 MB.
 @functools.lru_cache(maxsize=8)
 def _lattices(components: int, tau: float, tilt: float) -> tuple[_Lattice, _Lattice]:
-    """The lattices that bound delta from below and from above."""
+    """Return the lattices that bound delta from below and from above."""
     cells = max(_FEWEST_CELLS, math.ceil(_CELLS / math.sqrt(components)))
     quarter = tau / (2 * cells)  # h / 4
-    # Ends and middles of the cells take turns.
+    # Ends and middles of the cells alternate.
     below, above = np.full((2, 2 * cells + 1), -np.inf)
     below[[0, -1]] = math.log(0.5)
     below[1::2] = quarter + math.log(-math.expm1(-2 * quarter) / 2)  # log sinh(h / 4)
@@ -114,11 +115,11 @@ def _lattices(components: int, tau: float, tilt: float) -> tuple[_Lattice, _Latt
 
 
 def _lattice(components: int, tau: float, tilt: float, log_weights: np.ndarray) -> _Lattice:
-    """log_weights: log of R over e^(-tau / 2) at the losses tau (1 - i / m), i = 0..2m."""
+    """Sum losses with log_weights, log of R over e^(-tau / 2) at tau (1 - i / m), i = 0..2m."""
     cells = log_weights.size // 2
     step = tau / cells
     places = np.arange(log_weights.size)
-    # The tilt relative to the largest loss: weights of at most one.
+    # The tilt is relative to the largest loss, so that weights are at most one.
     weights = np.exp(log_weights - (tilt + 0.5) * step * places)
     total = weights.sum()
     weights /= total
@@ -133,9 +134,9 @@ def _lattice(components: int, tau: float, tilt: float, log_weights: np.ndarray) 
 def _on_lattice(
     losses: Losses, epsilon: float, tilt: float, lattice: _Lattice
 ) -> tuple[float, float, float]:
-    """log delta of one lattice, with bounds of its rounding."""
+    """Return log delta of one lattice, with bounds for its rounding."""
     gap = losses.largest_loss - epsilon
-    # How many sums have s + rest - epsilon > 0, the excess if the last loss is its largest.
+    # The number of sums s with s + rest > epsilon, rest being the largest value of the last loss.
     count = min(max(math.ceil(gap / lattice.step) - lattice.first, 0), lattice.probabilities.size)
     above = gap - lattice.step * (lattice.first + np.arange(count))
     payoff = np.exp(-tilt * above) * -np.expm1(-np.maximum(above - losses.rest, above / 2))
@@ -149,10 +150,10 @@ def _on_lattice(
 
 
 def _tilts(losses: Losses, epsilon: np.ndarray) -> np.ndarray:
-    """c > 0 near the saddle point of M(z)^k e^(-z epsilon) / (z (z + 1)); any c > 0 is valid.
+    """Return c > 0 near the saddle point of M(z)^k e^(-z epsilon) / (z (z + 1)); any c is valid.
 
     M(z) = e^(-tau / 2) (cosh(w tau) + sinh(w tau) / (2 w)), w = z + 1/2, is the moment generating
-    function of one loss under P. The one of shift `rest` has its own factor.
+    function of one loss under P. The component of shift `rest` has its own factor.
     """
     components, tau, rest = losses
     kinds = [(components, tau)] + [(1, rest)] * (rest > 0)

@@ -15,19 +15,19 @@ if TYPE_CHECKING:
 
     from mechanisms.privacy.profile import PrivacyProfile
 
-# delta beyond which the loss is cut off: a pessimistic distribution has its mass at infinity, an
-# optimistic one at the last loss.
+# Losses are cut off where delta falls to this value: a pessimistic distribution moves their mass to
+# infinity, an optimistic one to the last loss.
 CUT = 1e-15
-# Points of the grid on either side of zero: 16 MiB of masses.
+# The most points of the grid on either side of zero: 16 MiB of masses.
 _LARGEST_GRID = 1 << 20
-# Losses at which a profile is evaluated: some take a millisecond each.
+# The most losses at which a profile is evaluated: some profiles take a millisecond for each.
 _NODES = 2048
 
 
 def loss_distribution(
     profile: PrivacyProfile, *, pessimistic: bool, interval: float
 ) -> PrivacyLossDistribution:
-    """The discretised loss of the pair of `profile`, see `PrivacyProfile.to_dp_accounting`."""
+    """Return the discretised loss of the pair, see `PrivacyProfile.to_dp_accounting`."""
     # dp_accounting takes a second to load.
     from dp_accounting.pld import pld_pmf, privacy_loss_distribution
 
@@ -47,7 +47,7 @@ def loss_distribution(
     delta = profile.delta(epsilon)
     if pessimistic:
         upper = np.where(epsilon >= profile.largest_loss, 0.0, delta.upper)
-        # delta(-epsilon), from above in both directions.
+        # An upper bound of delta(-epsilon) in both directions.
         mirrored = 1 - np.exp(-epsilon) * (1 - upper)
         masses = pld_pmf.create_pmf_pessimistic_connect_dots(
             interval,
@@ -65,7 +65,7 @@ def loss_distribution(
 
 
 def _grid_size(profile: PrivacyProfile, interval: float) -> int:
-    """Intervals from zero up to the loss that is cut off."""
+    """Return the number of intervals up to the cut-off loss, or raise ValueError if too large."""
     top = top_loss(profile, CUT)
     size = max(1, math.ceil(top / interval))
     if size > _LARGEST_GRID:

@@ -17,7 +17,7 @@ _DROP = 45.0
 
 
 def log1mexp(x: np.ndarray) -> np.ndarray:
-    """log(1 - e^x) for x <= 0; -inf at x = 0.
+    """Return log(1 - e^x) for x <= 0; -inf at x = 0.
 
     The switch at -log 2 keeps full relative accuracy (Maechler 2012, equation 7).
     """
@@ -27,20 +27,20 @@ def log1mexp(x: np.ndarray) -> np.ndarray:
 
 
 def written(number: float) -> Fraction:
-    """The rational that a finite float64 prints as: 1/10 for 0.1, so that 3 times 0.1 is 0.3."""
+    """Return the rational that a finite float64 prints as: 1/10 for 0.1, so 3 times 0.1 is 0.3."""
     return Fraction(repr(float(number)))
 
 
 def written_above(exact: Fraction) -> float:
-    """The least float64 whose `written` value is at least `exact`."""
+    """Return the least float64 whose `written` value is at least `exact`."""
     found = float(exact)
     return found if written(found) >= exact else math.nextafter(found, math.inf)
 
 
 def log_mills(x: np.ndarray) -> np.ndarray:
-    """log of the Mills ratio R(x) = Phi(-x) / phi(x) of the standard normal, for finite x."""
+    """Return log R(x), R(x) = Phi(-x) / phi(x) the Mills ratio of the standard normal, x finite."""
     x = np.asarray(x, dtype=float)
-    # Each form where it is accurate: erfcx overflows below -26, x^2 / 2 cancels digits above 0.
+    # Use each form where it is accurate: erfcx overflows below -26, x^2 / 2 cancels above 0.
     upper = np.log(scipy.special.erfcx(np.maximum(x, 0.0) / np.sqrt(2))) + 0.5 * np.log(np.pi / 2)
     low = np.minimum(x, 0.0)
     with np.errstate(over="ignore"):
@@ -49,9 +49,9 @@ def log_mills(x: np.ndarray) -> np.ndarray:
 
 
 def mills_slope(x: np.ndarray) -> np.ndarray:
-    """-R'(x) = 1 - x R(x) for the Mills ratio R, for -25 < x <= 1e150; relative error 1e-12.
+    """Return -R'(x) = 1 - x R(x) for the Mills ratio R, -25 < x <= 1e150; relative error 1e-12.
 
-    1 - x R(x) cancels like 1/x^2; above 30 its asymptotic series 1/x^2 - 3/x^4 + 15/x^6 - ...
+    1 - x R(x) cancels like 1/x^2. Above 30 its asymptotic series 1/x^2 - 3/x^4 + 15/x^6 - ...
     (Abramowitz and Stegun 7.1.23, differentiated) is exact to 1e-16 after eight terms.
     """
     x = np.asarray(x, dtype=float)
@@ -65,10 +65,10 @@ def mills_slope(x: np.ndarray) -> np.ndarray:
 
 
 def log_mills_difference(x: np.ndarray, width: np.ndarray) -> np.ndarray:
-    """log(R(x) - R(x + width)) - log R(x) for the Mills ratio R, x >= -width / 2, width > 0.
+    """Return log(R(x) - R(x + width)) - log R(x), R the Mills ratio; x >= -width / 2, width > 0.
 
-    Where the two differ by less than 10% the difference is the integral of -R' over the interval,
-    by eight Gauss-Legendre nodes; R is so smooth there that this is exact to rounding.
+    If R(x) and R(x + width) differ by less than 10%, their difference is the integral of -R' over
+    the interval, by eight Gauss-Legendre nodes; R is so smooth that this is exact to rounding.
     """
     ratio = log_mills(x + width) - log_mills(x)
     result = log1mexp(np.minimum(ratio, 0.0))
@@ -83,13 +83,13 @@ def log_mills_difference(x: np.ndarray, width: np.ndarray) -> np.ndarray:
 
 @cache
 def unit_gauss_legendre(count: int) -> tuple[np.ndarray, np.ndarray]:
-    """Nodes and weights of the Gauss-Legendre rule on [0, 1]; weights sum to 1."""
+    """Return the nodes and weights of the Gauss-Legendre rule on [0, 1]; weights sum to 1."""
     nodes, weights = scipy.special.roots_legendre(count)
     return 0.5 * (nodes + 1), 0.5 * weights
 
 
 def stirling_remainder(x: float) -> float:
-    """log Gamma(x) - ((x - 1/2) log x - x + log sqrt(2 pi)) for x > 0, to 1e-14 absolute."""
+    """Return log Gamma(x) - ((x - 1/2) log x - x + log sqrt(2 pi)), x > 0, to 1e-14 absolute."""
     if x < 15:
         return float(scipy.special.gammaln(x) - (x - 0.5) * np.log(x) + x - LOG_SQRT_2PI)
     z = 1 / x
@@ -97,10 +97,10 @@ def stirling_remainder(x: float) -> float:
 
 
 def log_gamma_ratio(x: float, step: float) -> float:
-    """log(Gamma(x + step) / Gamma(x)) for x > 0, step >= 0.
+    """Return log(Gamma(x + step) / Gamma(x)) for x > 0, step >= 0.
 
-    From x = 15 on to 1e-14 relative to step log x, by Stirling's formula: a difference of
-    log-gammas loses digits like x log x. Below, to rounding in the two log-gammas.
+    A difference of log-gammas loses digits like x log x. From x = 15 on, Stirling's formula keeps
+    the error to 1e-14 of step log x; below, the error is the rounding of the two log-gammas.
     """
     if x < 15:
         return float(scipy.special.gammaln(x + step) - scipy.special.gammaln(x))
@@ -109,7 +109,7 @@ def log_gamma_ratio(x: float, step: float) -> float:
 
 
 def expm1_excess(y: np.ndarray) -> np.ndarray:
-    """e^y - 1 - y for any y, to full relative accuracy."""
+    """Return e^y - 1 - y for any y, to full relative accuracy."""
     y = np.asarray(y, dtype=float)
     small = np.clip(y, -0.5, 0.5)
     series = np.ones_like(small)
@@ -119,10 +119,10 @@ def expm1_excess(y: np.ndarray) -> np.ndarray:
 
 
 def complex_power(values: np.ndarray, exponent: int) -> np.ndarray:
-    """values^exponent, |values| <= 1; zero where its modulus is below e^-90, far below rounding.
+    """Return values^exponent for |values| <= 1, with 0 for powers of modulus below e^-90.
 
-    By squaring: ten times as fast as numpy's power of complex numbers. With many components only
-    some hundred frequencies remain.
+    e^-90 is far below rounding. Repeated squaring is ten times as fast as numpy's power of complex
+    numbers. With many components only some hundred frequencies remain.
     """
     result = np.zeros_like(values)
     kept = np.abs(values) > np.exp(-90 / exponent)
@@ -146,13 +146,13 @@ def falling_root(
     args: tuple[np.ndarray, ...] = (),
     tolerance: float = 1e-12,
 ) -> np.ndarray:
-    """Roots in [floor, ceiling] of a finite non-increasing function, by Chandrupatla's method.
+    """Find roots in [floor, ceiling] of a finite non-increasing function by Chandrupatla's method.
 
-    Steps of `width`, doubling, go up or down from `start` until the function changes sign; the
-    method then stops where |function| <= tolerance, or where a few ulps bracket the root. Returns
-    `floor` where the function is negative everywhere, `ceiling` where it is positive. Flat arrays.
+    From `start`, steps of `width`, doubling, go up or down until the function changes sign. The
+    method then stops if |function| <= tolerance, or if a few ulps bracket the root. Returns
+    `floor` if the function is negative everywhere, `ceiling` if it is positive. Flat arrays.
     """
-    # No attribute of scipy.optimize, which would load it when it is first asked for.
+    # Unlike the attributes of scipy, this submodule is not loaded when it is first asked for.
     from scipy.optimize import elementwise
 
     low, high = start.copy(), start.copy()
@@ -184,12 +184,13 @@ def peak_window(
     *,
     points: int = 129,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Where n unimodal functions are above e^-45 of their peaks: both ends of intervals, (n,).
+    """Find where n unimodal functions are above e^-45 of their peaks.
 
-    log_function maps x (n, points), one row per function, to logarithms; each must fall without
-    bound to both sides. The search starts at [low, high], moves outwards where the peak or its
-    slopes leave the interval, and narrows it until at least an eighth of the points lies within.
-    A row that is -inf wherever it was looked at keeps an arbitrary interval.
+    Returns both ends of the intervals, arrays of shape (n,). log_function maps x (n, points), one
+    row per function, to logarithms, which must fall without bound on both sides. The search starts
+    at [low, high], moves outwards if the peak or its slopes leave the interval, and narrows it
+    until at least an eighth of the points lies within. A row that is -inf at every point of the
+    search keeps an arbitrary interval.
     """
     grid = np.linspace(0.0, 1.0, points)
     while True:
@@ -212,11 +213,12 @@ def peak_window(
 def log_integral(
     log_function: Callable[[np.ndarray], np.ndarray], low: np.ndarray, high: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Logarithms (n,) of the integrals of n functions over the real line, and relative errors.
+    """Return the logs of the integrals of n functions over the real line, and relative errors.
 
-    Functions and the starting intervals are those of `peak_window`. They must be analytic and
-    fall exponentially or faster: the trapezoidal rule then converges faster than any power of the
-    step (Trefethen and Weideman 2014). The error is the difference from every second node's rule.
+    Both have the shape (n,). The functions and the starting intervals are as in `peak_window`. The
+    functions must be analytic and fall exponentially or faster: the trapezoidal rule then converges
+    faster than any power of the step (Trefethen and Weideman 2014). The error is the difference
+    from the rule of every second node.
     """
     low, high = peak_window(log_function, low, high)
     step = (high - low) / _INTEGRAL_STEPS

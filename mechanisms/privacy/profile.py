@@ -17,15 +17,15 @@ from mechanisms.privacy.numerics import ULP, falling_root
 if TYPE_CHECKING:
     from dp_accounting.pld.privacy_loss_distribution import PrivacyLossDistribution
 
-# Where the search for epsilon gives up and says inf.
+# The search for epsilon ends here and returns the largest loss, which is then usually inf.
 _LARGEST_EPSILON = 1e15
 # The search for a scale stays within e^(+-_LARGEST_LOG_FACTOR) of the present one.
 _LARGEST_LOG_FACTOR = 300.0
-# Stands for log 0: a root finder interpolates between finite values.
+# Replaces log 0, because a root finder interpolates between finite values.
 _LOG_NOTHING = -1e4
-# Steps in the logarithm of a factor beyond a place where a bound jumps across its target.
+# Steps in the log of a factor, tried from the place where a bound jumps across its target.
 _JUMPS = (0.0, 1e-7, 1e-6, 1e-5, 1e-4)
-# By how much, relatively, delta may exceed its target where a search ends.
+# The relative excess of delta over its target that a search for a scale accepts.
 _OVER = 1e-10
 _TINY = float(np.finfo(float).tiny)
 
@@ -43,57 +43,58 @@ class Bounds(NamedTuple):
 
 
 class NoScaleError(ValueError):
-    """No multiple of a noise is known to have the delta that is asked for."""
+    """No multiple of the noise is known to have the requested delta."""
 
 
 class PrivacyProfile(ABC):
     """The privacy profile of one pair of output distributions (P, Q), usually the worst pair.
 
     delta(epsilon) = sup_S P(S) - e^epsilon Q(S) = E_P[(1 - e^(epsilon - L))_+], where
-    L = log dP/dQ is the privacy loss (Balle, Barthe and Gaboardi 2018, Theorem 5). A profile knows
-    nothing of adjacency: whoever builds it must choose the worst pair for the sensitivity and the
-    adjacency at hand. A guarantee covers (P, Q) and (Q, P). One direction is enough, because every
-    pair in this package is symmetric, or its profile says that it is not (`symmetric`) and (P, Q)
-    has the larger delta at every epsilon >= 0. ComposedProfile needs the symmetry.
+    L = log dP/dQ is the privacy loss (Balle, Barthe and Gaboardi 2018, Theorem 5). A profile does
+    not know the adjacency: whoever builds it must choose the worst pair for the sensitivity and the
+    adjacency at hand. A guarantee covers (P, Q) and (Q, P), but one direction is enough here. Most
+    pairs in this package are symmetric; for every other pair the profile sets `symmetric` to False,
+    and (P, Q) is the direction with the larger delta at every epsilon >= 0. ComposedProfile needs a
+    symmetric pair.
 
     Subclasses are frozen dataclasses. They define `_log_delta`, `_scaled` if they have no field
-    `scale`, and `_epsilon` if there is a better way than the search below; all three receive
-    validated numbers, delta and epsilon as a flat float array.
+    `scale`, and `_epsilon` if there is a better way than the search below. All three receive
+    validated numbers; delta and epsilon are flat float arrays.
     """
 
-    # The curve of `Bounds` that `scale_factor` meets: "upper" in profiles whose bounds are proven
-    # and wider than rounding, so that what the rescaled noise claims is proven.
+    # The field of `Bounds` that `scale_factor` brings to its target: "upper" in profiles whose
+    # bounds are proven and wider than rounding, so that the claim of the rescaled noise is proven.
     calibrated_curve: ClassVar[str] = "value"
     # Whether (Q, P) has the same profile as (P, Q).
     symmetric: ClassVar[bool] = True
-    # Noise multiplied by f divides the largest loss, where that is finite, by f to this power.
+    # Multiplying the noise by f divides the largest loss, if it is finite, by f to this power.
     loss_power: ClassVar[float] = 1.0
-    # The least delta above 0 that the arithmetic resolves: what is smaller has bounds that are far
-    # apart, and no scale is searched for it.
+    # The least delta above 0 that the arithmetic resolves. A smaller delta has bounds that are far
+    # apart, and `scale_factor` refuses it.
     floor: ClassVar[float] = 0.0
-    # Why no pair of neighbours may have this profile, so that it is an upper bound (or a lower one)
-    # of the true profile; None where some pair has it. The reason completes "has no exact
-    # calibration: ...". The bounds of delta contain the true one either way.
+    # Why no pair of neighbours may have this profile, so that it only bounds the true profile from
+    # above or from below; None if some pair has it. The reason completes "has no exact calibration:
+    # ...". The bounds of delta contain the true delta either way.
     slack: ClassVar[str | None] = None
 
     @property
     def largest_loss(self) -> float:
-        """Essential supremum of the loss, which is epsilon(0): inf without a pure guarantee.
+        """The essential supremum of the loss, which is epsilon(0); inf without a pure guarantee.
 
-        An upper bound of it where `attains_largest_loss` is False.
+        If `attains_largest_loss` is False, this may be only an upper bound on the supremum.
         """
         return np.inf
 
     @property
     def attains_largest_loss(self) -> bool:
-        """Whether `largest_loss` is that of the worst pair, and not only an upper bound of it."""
+        """Whether `largest_loss` is the largest loss of the worst pair, not only a bound on it."""
         return True
 
     def delta(self, epsilon: ArrayLike) -> Bounds:
-        """Smallest delta for which the pair is (epsilon, delta)-indistinguishable.
+        """Return the smallest delta for which the pair is (epsilon, delta)-indistinguishable.
 
-        epsilon: finite, >= 0; a number or an array. Returns numbers or arrays in [0, 1].
-        Raises TypeError for what is not a number, ValueError for what is out of range.
+        epsilon: finite, >= 0; a number or an array. The bounds are numbers or arrays in [0, 1].
+        Raises TypeError if epsilon is not numeric, ValueError if it is out of range.
         """
         epsilon = check_epsilon(epsilon)
         log_delta = self._log_delta(epsilon.ravel())
@@ -103,13 +104,13 @@ class PrivacyProfile(ABC):
         return shaped(Bounds(lower * (1 - 2 * ULP), value, upper), epsilon.shape)
 
     def log_delta(self, epsilon: ArrayLike) -> Bounds:
-        """Natural logarithm of delta(epsilon), without underflow; -inf where delta is zero."""
+        """Return the natural logarithm of delta(epsilon), without underflow; -inf if delta is 0."""
         epsilon = check_epsilon(epsilon)
         bounds = self._log_delta(epsilon.ravel())
         return shaped(Bounds(*(np.minimum(bound, 0.0) for bound in bounds)), epsilon.shape)
 
     def epsilon(self, delta: ArrayLike) -> Bounds:
-        """Smallest epsilon >= 0 with delta(epsilon) <= delta; inf where there is none.
+        """Return the smallest epsilon >= 0 with delta(epsilon) <= delta; inf if there is none.
 
         delta: in [0, 1]; a number or an array. Raises as `delta` does.
         """
@@ -117,9 +118,9 @@ class PrivacyProfile(ABC):
         return shaped(self._epsilon(delta.ravel()), delta.shape)
 
     def compose(self, times: int) -> PrivacyProfile:
-        """Profile of `times` independent releases, each with this profile; times >= 1.
+        """Return the profile of `times` independent releases, each with this profile; times >= 1.
 
-        By a convolution of the loss with proven bounds, unless a subclass has a closed form.
+        ComposedProfile convolves the losses, unless a subclass has a closed form.
         """
         if check_count("times", times) == 1:
             return self
@@ -129,24 +130,24 @@ class PrivacyProfile(ABC):
         return ComposedProfile(base=self, times=times)
 
     def scaled(self, factor: float) -> PrivacyProfile:
-        """Profile of the same release with its noise multiplied by factor, finite and > 0."""
+        """Return the profile of the release with its noise multiplied by factor, finite and > 0."""
         check_positive("factor", factor)
         return self._scaled(factor)
 
     def _scaled(self, factor: float) -> PrivacyProfile:
-        """As `scaled`, for a factor that was checked; of noise that has a `scale`."""
+        """Implement `scaled` for a checked factor; here, for noise with a field `scale`."""
         return replace(self, scale=self.scale * factor)
 
     def scale_factor(self, epsilon: float, delta: float) -> float:
-        """The factor of the noise at which delta(epsilon) equals `delta`.
+        """Return the factor of the noise at which delta(epsilon) equals `delta`.
 
-        epsilon: finite, > 0; delta: in (0, 1), or 0 if the noise can be purely private: then the
+        epsilon: finite, > 0. delta: in (0, 1), or 0 if the noise can be purely private; then the
         largest loss becomes epsilon. The delta reached is within a relative 1e-10 of the target.
-        Where rounding in the profile is coarser, it is as close as that allows and, if a scale
-        nearby permits, no larger than the target; where neighbouring floating-point scales differ
-        by more, it is the private one. If the bounds of delta are wider than rounding, their upper
-        end meets the target, or `keeps` it. Raises TypeError or ValueError for a bad target, and
-        NoScaleError, a ValueError, if no factor is found.
+        If rounding in the profile is coarser, it is as close as rounding allows and, if a nearby
+        scale permits, no larger than the target. If delta differs by more between neighbouring
+        floating-point scales, the factor is on the private side. If `calibrated_curve` is a bound
+        wider than rounding, this bound meets the target, or `keeps` it. Raises TypeError or
+        ValueError for a bad target, and NoScaleError, a ValueError, if no factor is found.
         """
         check_target(epsilon, delta)
         if delta == 0 and not math.isfinite(self.largest_loss):
@@ -170,11 +171,11 @@ class PrivacyProfile(ABC):
         met = abs(over) <= 10 * tolerance
         if met and over <= _OVER:
             return float(np.exp(root))
-        # Where delta is so steep that no double reaches it: the next scale on the private side.
+        # If delta is so steep that no double reaches the target, take the next private scale.
         around = root + 8 * ULP * max(abs(root), 1.0) * np.array([-1.0, 1.0])
         if excess(around)[0] > 0 >= excess(around)[1]:
             return float(np.exp(around[1]))
-        # A bound on a grid that moves with the scale jumps by less than it leaves open.
+        # A bound whose grid moves with the scale jumps, by less than the width of the bounds.
         for step in _JUMPS:
             factor = float(np.exp(root + step))
             if self.scaled(factor).keeps(epsilon, delta):
@@ -187,26 +188,26 @@ class PrivacyProfile(ABC):
         )
 
     def keeps(self, epsilon: float, delta: float) -> bool:
-        """Whether delta(epsilon) is at most `delta`, and less by no more than its bounds' width.
+        """Return whether delta(epsilon) <= `delta`, with a gap of at most its bounds' width.
 
-        The curve is the one that `scale_factor` meets; where it is exact the two must be equal.
+        delta(epsilon) is read from `calibrated_curve`; without a width the two must be equal.
         """
         bounds = self.delta(epsilon)
         below = delta - getattr(bounds, self.calibrated_curve)
         return 0 <= below <= bounds.upper - bounds.lower
 
     def _log_calibrated(self, epsilon: float) -> float:
-        """log delta(epsilon) of the curve that `scale_factor` meets."""
+        """Return log delta(epsilon) of the `calibrated_curve`."""
         return getattr(self.log_delta(epsilon), self.calibrated_curve)
 
     def _resolution(self, delta: float) -> float:
-        """Relative error of delta at which the search for a scale ends, at a target `delta`."""
+        """Return the relative error of delta at which a search for a scale ends at `delta`."""
         return 1e-11
 
     def survival(self, epsilon: ArrayLike) -> np.ndarray:
-        """P(L > epsilon), x ~ P; epsilon as in `delta`. Returns an array of its shape.
+        """Return P(L > epsilon) under P, an array of the shape of epsilon; epsilon as in `delta`.
 
-        Raises NotImplementedError where it is not known.
+        Raises NotImplementedError if this probability is not known.
         """
         epsilon = check_epsilon(epsilon)
         return self._survival(epsilon.ravel()).reshape(epsilon.shape)
@@ -214,18 +215,18 @@ class PrivacyProfile(ABC):
     def to_dp_accounting(
         self, *, pessimistic: bool = True, interval: float = 1e-4
     ) -> PrivacyLossDistribution:
-        """The loss as a dp_accounting.pld PrivacyLossDistribution, for both directions of the pair.
+        """Return the loss as a PrivacyLossDistribution of dp_accounting, for both directions.
 
-        A pessimistic one bounds the delta of the pair from above at every epsilon and in every
-        composition, an optimistic one from below; both up to rounding, about 1e-9 of delta for one
-        release. The profile is evaluated at 2048 losses at most.
+        A pessimistic distribution bounds the delta of the pair from above at every epsilon and in
+        every composition, an optimistic one from below. Both hold up to rounding, about 1e-9 of
+        delta for one release. The profile is evaluated at no more than 2048 losses.
 
-        interval: Spacing of the losses, finite, > 0. The bounds are closer where it is smaller.
+        interval: Spacing of the losses, finite, > 0. A smaller interval gives closer bounds.
 
         Raises ValueError if the interval is too small for the range of losses, if the loss is
         infinite with a probability above 1e-15, or for the optimistic distribution of a pair that
-        is not `symmetric` or of which only bounds are known (`slack`); NotImplementedError for an
-        optimistic one where P(L > epsilon) is not known; ModuleNotFoundError without dp_accounting.
+        is not `symmetric` or has only bounds (`slack`); NotImplementedError for an optimistic
+        distribution if P(L > epsilon) is not known; ModuleNotFoundError without dp_accounting.
         """
         from mechanisms.privacy.loss_distribution import loss_distribution
 
@@ -234,35 +235,35 @@ class PrivacyProfile(ABC):
     def sample_losses(
         self, rng: np.random.Generator, n: int, *, reverse: bool = False
     ) -> np.ndarray:
-        """Draw n privacy losses log p(x)/q(x), x ~ P; with `reverse`, x ~ Q of the same log p/q.
+        """Draw n privacy losses log p(x)/q(x), for x ~ P or, with `reverse`, for x ~ Q.
 
-        Returns a float64 array of shape (n,); +-inf where only one of the two can produce x. Raises
-        NotImplementedError where the pair (P, Q) is not known.
+        Returns a float64 array of shape (n,); +-inf if only one of P and Q can produce x. Raises
+        NotImplementedError if the pair (P, Q) is not known.
         """
         raise NotImplementedError(f"losses are not drawn for {type(self).__name__}")
 
     @abstractmethod
     def _log_delta(self, epsilon: np.ndarray) -> Bounds:
-        """log delta with bounds for a validated, flat array of epsilons."""
+        """Return log delta with bounds for a validated, flat array of epsilons."""
 
     def _log_delta_near(self, epsilon: np.ndarray, log_target: np.ndarray) -> Bounds:
-        """As `_log_delta`; a value far below the target need only be known to be so."""
+        """Act as `_log_delta`; a value far below log_target may be inaccurate if it stays below."""
         return self._log_delta(epsilon)
 
     def _survival(self, epsilon: np.ndarray) -> np.ndarray:
         raise NotImplementedError(f"P(L > epsilon) is not known for {type(self).__name__}")
 
     def _epsilon(self, delta: np.ndarray) -> Bounds:
-        """Epsilon with bounds for a validated, flat array of deltas: where the curves reach delta.
+        """Return where the curves reach delta: epsilon with bounds, for a checked flat array.
 
-        The bounds are at most twice as far from the value as the crossings of the curves, plus
-        1e-9 of the larger of the value and 1e-3.
+        Each bound is at most twice as far from the value as the crossing of its curve, plus 1e-9 of
+        the larger of the value and 1e-3.
         """
         value = self._crossing(delta)
         return self._around(Bounds(value, value, value), delta)
 
     def _around(self, start: Bounds, delta: np.ndarray) -> Bounds:
-        """`start`, flat, with its ends moved out until the curves of delta prove them."""
+        """Move the ends of `start`, flat arrays, out until the curves of delta prove them."""
         lower, upper = (np.minimum(end, self._ceiling) for end in (start.lower, start.upper))
         log_target = np.log(np.where(delta > 0, delta, 1.0))
         for bound, curve, sign in ((lower, 0, -1.0), (upper, 2, 1.0)):
@@ -280,13 +281,13 @@ class PrivacyProfile(ABC):
         return Bounds(np.minimum(lower, value), value, upper)
 
     def _crossing(self, delta: np.ndarray) -> np.ndarray:
-        """Smallest epsilon at which the value of delta(epsilon) is at most delta; flat arrays."""
+        """Return the least epsilon with a value of delta(epsilon) at most delta; flat arrays."""
         result = np.where(delta > 0, 0.0, self.largest_loss)
         log_target = np.log(np.where(delta > 0, delta, 1.0))
         search = log_target < self._log_delta(np.zeros(1)).value[0]
 
-        # log(-log delta) over log(1 + epsilon) is nearly a straight line in the tails of most
-        # losses, which takes the root finder few steps.
+        # As a function of log(1 + epsilon), log(-log delta) is nearly linear in the tails of most
+        # losses, so that the root finder takes few steps.
         def excess(logarithm: np.ndarray, target: np.ndarray) -> np.ndarray:
             log_delta = self._log_delta_near(np.expm1(logarithm), -np.exp(target)).value
             return target - np.log(-np.clip(log_delta, _LOG_NOTHING, -_TINY))
@@ -306,19 +307,19 @@ class PrivacyProfile(ABC):
 
     @property
     def _ceiling(self) -> float:
-        """Where searches for epsilon end."""
+        """The largest epsilon that searches try."""
         return min(self.largest_loss, _LARGEST_EPSILON)
 
 
 def check_target(epsilon: float, delta: float) -> None:
-    """TypeError or ValueError unless (epsilon, delta) is one budget: finite > 0, and in [0, 1)."""
+    """Raise TypeError or ValueError unless epsilon > 0 is finite and delta a number in [0, 1)."""
     check_positive("epsilon", epsilon)
     if np.ndim(check_delta(delta)) or delta >= 1:
         raise ValueError(f"delta must be one number in [0, 1), got {delta}")
 
 
 def require_resolved(delta: float, floor: float) -> None:
-    """NoScaleError for a delta that lies between 0 and the floor of a profile."""
+    """Raise NoScaleError for a delta between 0 and the floor of a profile."""
     if 0 < delta < floor:
         raise NoScaleError(
             f"below {floor:.1g} this profile cannot be resolved, got delta = {delta:g}; choose a "
@@ -327,7 +328,7 @@ def require_resolved(delta: float, floor: float) -> None:
 
 
 def check_epsilon(epsilon: ArrayLike) -> np.ndarray:
-    """Epsilon as a float array, or TypeError / ValueError naming what is wrong with it."""
+    """Return epsilon as a float array, or raise TypeError or ValueError naming what is wrong."""
     array = real_array("epsilon", epsilon)
     bad = ~(np.isfinite(array) & (array >= 0))
     if bad.any():
@@ -336,7 +337,7 @@ def check_epsilon(epsilon: ArrayLike) -> np.ndarray:
 
 
 def check_delta(delta: ArrayLike) -> np.ndarray:
-    """Delta as a float array, or TypeError / ValueError naming what is wrong with it."""
+    """Return delta as a float array, or raise TypeError or ValueError naming what is wrong."""
     array = real_array("delta", delta)
     bad = ~((array >= 0) & (array <= 1))
     if bad.any():
@@ -345,7 +346,7 @@ def check_delta(delta: ArrayLike) -> np.ndarray:
 
 
 def check_positive(name: str, value: float) -> None:
-    """TypeError or ValueError unless `value` is one finite number above zero."""
+    """Raise TypeError or ValueError unless `value` is one finite number above zero."""
     array = real_array(name, value)
     if array.ndim:
         raise TypeError(f"{name} must be one number, got an array of shape {array.shape}")
@@ -354,7 +355,7 @@ def check_positive(name: str, value: float) -> None:
 
 
 def check_count(name: str, value: int, minimum: int = 1) -> int:
-    """`value` as an int of at least `minimum`, or TypeError / ValueError."""
+    """Return `value` as an int from `minimum` to 2^53, or raise TypeError or ValueError."""
     if isinstance(value, (bool, np.bool_)):
         raise TypeError(f"{name} must be an integer, got {value!r}")
     try:
@@ -369,7 +370,7 @@ def check_count(name: str, value: int, minimum: int = 1) -> int:
 
 
 def real_array(name: str, value: ArrayLike) -> np.ndarray:
-    """Numbers as a float array, or TypeError for anything else."""
+    """Return numbers as a float array, or raise TypeError for anything else."""
     array = np.asarray(value)
     if array.dtype.kind not in "iuf":
         raise TypeError(f"{name} must be a real number or an array of them, got {value!r}")
@@ -377,7 +378,7 @@ def real_array(name: str, value: ArrayLike) -> np.ndarray:
 
 
 def shaped(bounds: Bounds, shape: tuple[int, ...]) -> Bounds:
-    """Flat bounds in this shape; floats where it has no axes."""
+    """Return flat bounds in this shape, or floats if it has no axes."""
     if shape:
         return Bounds(*(bound.reshape(shape) for bound in bounds))
     return Bounds(*(float(bound[0]) for bound in bounds))

@@ -2,17 +2,17 @@
 
 An attacker sees one release and decides which of two neighbouring data sets it came from. A test
 has a type I error alpha (false positives) and a type II error beta (misses); its true positive rate
-is 1 - beta. The advantage, the largest difference of true and false positive rates, is delta(0),
-the total variation: the best test names the right one of two equally likely data sets with
-probability (1 + advantage) / 2. The trade-off curve is the least beta at each alpha, and the
+is 1 - beta. The advantage is the largest difference between true and false positive rates. It
+equals delta(0), the total variation: the best test names the right one of two equally likely data
+sets with probability (1 + advantage) / 2. The trade-off curve is the least beta at each alpha. The
 profile determines it:
 
     beta(alpha) = sup over all real epsilon of 1 - delta(epsilon) - e^epsilon alpha,
     with delta(-epsilon) = 1 - e^-epsilon (1 - delta(epsilon))
 
-for a pair that has one profile in both directions (Dong, Roth and Su, Gaussian Differential
-Privacy, JRSS B 2022, Proposition 2.13). Where a profile is not symmetric it is the larger of two
-directions, and the curve is what its guarantee allows.
+if the pair has the same profile in both directions (Dong, Roth and Su, Gaussian Differential
+Privacy, JRSS B 2022, Proposition 2.13). A profile that is not symmetric is the larger one of two
+directions, and the curve is then the least beta that its guarantee allows.
 """
 
 import math
@@ -22,19 +22,20 @@ from numpy.typing import ArrayLike
 
 from mechanisms.privacy.profile import Bounds, PrivacyProfile, shaped
 
-# More than -log alpha of any float alpha > 0, and than any budget: at alpha 0 every epsilon counts.
+# The exponent is more than -log alpha of any float alpha > 0. The epsilon is the largest of any
+# budget: at alpha = 0 every epsilon counts.
 _LARGEST_EXPONENT, _LARGEST_EPSILON = 750.0, 1e15
 _GOLDEN = (math.sqrt(5) - 1) / 2
-# Where the loss is large, 1 - delta is 0 up to rounding at most places. So _PLACES of them are
-# looked at, and then the bracket around the best one, at most 50 wide, shrinks below 1e-9.
+# If the loss is large, 1 - delta is 0 up to rounding at most epsilons. So the search evaluates
+# _PLACES of them, and then shrinks the bracket around the best one, at most 50 wide, below 1e-9.
 _PLACES, _STEPS = 64, 52
 
 
 def type_two_error(profile: PrivacyProfile, type_one: ArrayLike) -> Bounds:
-    """The least type II error at type I errors in [0, 1]; numbers or arrays.
+    """Return the least type II error at type I errors in [0, 1]; numbers or arrays.
 
-    The lower bound is proven wherever the upper bound of delta is: every epsilon gives one. The
-    upper bound is that of the best epsilon found, which is not proven to be the best.
+    The lower bound is proven if the upper bound of delta is, because every epsilon gives a lower
+    bound. The upper bound belongs to the best epsilon found, which is not proven to be the best.
     """
     alpha = np.asarray(type_one, dtype=float)
     flat = alpha.ravel()
@@ -54,9 +55,9 @@ def type_two_error(profile: PrivacyProfile, type_one: ArrayLike) -> Bounds:
 
 
 def true_positive_rate(profile: PrivacyProfile, false_positive_rate: ArrayLike) -> Bounds:
-    """The largest true positive rate of a test at false positive rates in [0, 1].
+    """Return the largest true positive rate of a test at false positive rates in [0, 1].
 
-    The upper bound is proven, see `type_two_error`.
+    The upper bound is proven as in `type_two_error`.
     """
     missed = type_two_error(profile, false_positive_rate)
     return Bounds(*(1.0 - bound for bound in reversed(missed)))
@@ -65,7 +66,7 @@ def true_positive_rate(profile: PrivacyProfile, false_positive_rate: ArrayLike) 
 def claimed_true_positive_rate(
     epsilon: float, delta: float, false_positive_rate: ArrayLike
 ) -> float | np.ndarray:
-    """The largest true positive rate that (epsilon, delta)-DP allows.
+    """Return the largest true positive rate that (epsilon, delta)-DP allows.
 
     Kairouz, Oh and Viswanath 2015, Theorem 2.1. Rates in [0, 1]; a number or an array.
     """
@@ -79,7 +80,7 @@ def claimed_true_positive_rate(
 def _largest_line(
     profile: PrivacyProfile, alpha: np.ndarray, low: np.ndarray, high: np.ndarray
 ) -> np.ndarray:
-    """The epsilon at which `_line` is highest for each alpha: it is concave in e^epsilon."""
+    """Return the epsilon at which `_line`, concave in e^epsilon, is highest for each alpha."""
     places = np.linspace(low, high, _PLACES)
     best = _line(profile, places, alpha)[1].argmax(axis=0)
     low, high = (
@@ -105,7 +106,10 @@ def _largest_line(
 def _line(
     profile: PrivacyProfile, epsilon: np.ndarray, alpha: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """1 - delta(epsilon) - e^epsilon alpha for any real epsilon: lower, value and upper."""
+    """Return lower bound, value and upper bound of 1 - delta(epsilon) - e^epsilon alpha.
+
+    epsilon: any real number.
+    """
     delta = profile.delta(np.abs(epsilon))
     with np.errstate(divide="ignore", over="ignore"):
         falling = np.exp(np.minimum(epsilon, 0.0))
