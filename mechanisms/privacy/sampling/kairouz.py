@@ -1,8 +1,8 @@
 """Composition by a formula (Kairouz, Oh and Viswanath 2015) and the sampling lemma of mgm2021.
 
 Papers calibrate by these bounds, which depend on the (epsilon, delta) of a mechanism alone. The
-true spending of a composition is computed in `mechanisms.privacy.composition` and in
-`poisson_sampling`. The formula holds for any adjacency that all uses share.
+modules `mechanisms.privacy.composition` and `poisson_sampling` compute the true privacy of a
+composition. The formula holds for any adjacency that all uses share.
 """
 
 import math
@@ -13,11 +13,11 @@ from mechanisms.query.query import Budget
 
 
 def share(total: Budget, times: int) -> Budget:
-    """The largest (epsilon, delta) of each of `times` uses with which Theorem 3.4 gives `total`.
+    """Return the largest budget of each of `times` uses at which Theorem 3.4 gives `total`.
 
-    The theorem leaves the split of delta open. Here half of it is delta~, and the uses share what
+    The theorem leaves the split of delta open. Here delta~ is half of it, and the uses share what
     (1 - delta~) leaves of the other half. A single use has the whole budget. With delta = 0 only
-    basic composition remains: epsilon / k.
+    basic composition remains: epsilon / times.
     """
     if times == 1:
         return total
@@ -35,7 +35,7 @@ def share(total: Budget, times: int) -> Budget:
 
 
 def _least(epsilon: float, times: int, slack: float) -> float:
-    """epsilon~ of Theorem 3.4: of `times` adaptive uses, at delta~ = slack."""
+    """Return epsilon~ of Theorem 3.4 for `times` adaptive uses at delta~ = slack."""
     if slack == 0:
         return times * epsilon
     # (e^epsilon - 1) / (e^epsilon + 1) = tanh(epsilon / 2).
@@ -45,7 +45,7 @@ def _least(epsilon: float, times: int, slack: float) -> float:
 
 
 def before_sampling(epsilon: float, rate: float) -> float:
-    """epsilon* of mgm2021 Theorem 6: a sample of this rate makes epsilon*-DP epsilon-DP.
+    """Return epsilon* of mgm2021 Theorem 6: a sample of this rate makes epsilon*-DP epsilon-DP.
 
     f(epsilon, epsilon*) = rate, solved for x = e^epsilon*: x^2 - b x - e^epsilon = 0 with
     b = (e^epsilon - 1) (1 - rate) / rate.
@@ -60,7 +60,7 @@ def before_sampling(epsilon: float, rate: float) -> float:
         epsilon: After sampling, > 0.
         rate: Sampling probability in (0, 1].
     """
-    # In units of e^(epsilon / 2): y^2 - 2 c y - 1 = 0.
+    # With x = e^(epsilon / 2) y, c = sinh(epsilon / 2) (1 - rate) / rate: y^2 - 2 c y - 1 = 0.
     if epsilon < 600:
         return epsilon / 2 + math.asinh(math.sinh(epsilon / 2) * (1 - rate) / rate)
     if rate == 1:

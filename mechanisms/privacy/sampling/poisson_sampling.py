@@ -42,19 +42,19 @@ from mechanisms.privacy.profile import (
 )
 from mechanisms.privacy.sampling.rare_losses import RELATIVE, RareLosses
 
-# The largest loss of each grid: where larger losses of one step matter, the next one reaches them.
+# The largest loss of each grid: if larger losses of one step matter, the next grid reaches them.
 # Losses at which delta of one step, times `steps`, is at most CUTS count as infinite.
 _REACHES, _LEAST_LOSS = (60.0, 60.0 * (1 << 14), 60.0 * (1 << 44)), 1e-250
-# A spacing is at most this, and has few enough points in the range of the sum to fit in memory.
+# The fine grid's spacing is at most this, unless the sum would then have more than _MOST_PLACES.
 _LARGEST_SPACING, _MOST_PLACES = 1e-3, 1 << 21
 _NODES_PER_SIDE = (128, 384, 768, 768)
-# Refinements for the lower bound: few nodes serve losses that lie close together; others need more.
+# Refinements for the lower bound: few nodes suit losses that lie close together; others need more.
 _BELOW = (1, 4)
-# The points of a grid on either side: at least _SIZE for one step, _LEAST_SIZE for each of many.
+# The points of a grid on either side: at least _SIZE / sqrt(steps) and at least _LEAST_SIZE.
 _SIZE, _LEAST_SIZE = 20_000, 1000
 # The default orders of dp_accounting.
 _ORDERS = (*(1 + x / 10.0 for x in range(1, 100)), *range(11, 64), 128, 256, 512, 1024)
-# In place of 0 and infinity, which have no finite logarithm.
+# These replace 0 and infinity, which have no finite logarithm.
 _TINY, _HUGE = 1e-300, 1e300
 _LOG_NOTHING = -1e4
 LEAST_RATE = 1e-290
@@ -65,15 +65,15 @@ _LARGEST_LOG_FACTOR = 64.0
 def gaussian_epsilon(
     multiplier: float, rate: float, steps: int, delta: float, *, accountant=None
 ) -> float:
-    """Total epsilon of Gaussian noise on Poisson samples, by Renyi DP or a given accountant.
+    """Return the total epsilon of Gaussian noise on Poisson samples.
 
     Args:
         multiplier: Standard deviation of the noise over the l2 sensitivity, > 0.
         rate: Sampling probability, in (0, 1].
         steps: At least 1.
         delta: In (0, 1).
-        accountant: A fresh accountant of dp_accounting, or None for RdpAccountant with its default
-            orders.
+        accountant: A fresh accountant of dp_accounting, or None for Renyi DP, by RdpAccountant with
+            its default orders.
     """
     if rate == 1 and accountant is None:
         return _unsampled_epsilon(multiplier, steps, delta)
@@ -87,10 +87,10 @@ def gaussian_epsilon(
 
 
 def _unsampled_epsilon(multiplier: float, steps: int, delta: float) -> float:
-    """`gaussian_epsilon` by Renyi DP at rate 1, without dp_accounting, which is slow to load.
+    """Return `gaussian_epsilon` by Renyi DP at rate 1 without dp_accounting, which is slow to load.
 
-    Canonne, Kamath and Steinke (2020), Proposition 12, at the order where it is least. Epsilon is 0
-    where delta exceeds the bound of Bretagnolle and Huber on the total variation.
+    This is Proposition 12 of Canonne, Kamath and Steinke (2020), at the order where it is least.
+    Epsilon is 0 if delta exceeds the bound of Bretagnolle and Huber on the total variation.
     """
     moments = [(order, steps * (order / (2 * multiplier**2))) for order in _ORDERS]
     if delta**2 + math.expm1(-moments[0][1]) > 0:
@@ -104,7 +104,7 @@ def _unsampled_epsilon(multiplier: float, steps: int, delta: float) -> float:
 
 @contextlib.contextmanager
 def _without_warnings() -> Iterator[None]:
-    """Silence those on orders whose series does not converge, which dp_accounting skips.
+    """Silence the warnings about orders that dp_accounting skips because a series diverges.
 
     Epsilon is a bound for any set of orders.
     """
@@ -119,12 +119,12 @@ def _without_warnings() -> Iterator[None]:
 
 @functools.cache
 def noise_multiplier(epsilon: float, delta: float, rate: float, steps: int) -> float:
-    """The multiplier, to a relative 1e-9, at which `gaussian_epsilon` by Renyi DP equals `epsilon`.
+    """Return the multiplier, to a relative 1e-9, at which Renyi DP gives `epsilon`.
 
-    Where epsilon jumps over that value, the least multiplier beyond the jump.
+    If `gaussian_epsilon` jumps over that value, this is the least multiplier beyond the jump.
 
     Raises:
-        ValueError: It is not between 0.05 and 1e6.
+        ValueError: The multiplier is not between 0.05 and 1e6.
     """
     check_target(epsilon, delta)
 
@@ -145,18 +145,18 @@ def noise_multiplier(epsilon: float, delta: float, rate: float, steps: int) -> f
             raise ValueError(f"no noise multiplier <= 1e6 gives ({epsilon:g}, {delta:g})")
         low, high = high, min(high + 0.5, most)
     root = scipy.optimize.brentq(excess, low, high, xtol=1e-10)
-    # Below the least epsilon that Renyi DP can show it jumps to zero: the root may be short of it.
+    # Below the least epsilon that Renyi DP can show, epsilon jumps to 0; the root may lie before.
     return math.exp(root if excess(root) < 1e-8 else root + 2e-10)
 
 
 def step_budget(
     epsilon: float, delta: float, rate: float, epochs: float, slack: float
 ) -> tuple[float, float]:
-    """(epsilon_0, delta_0) of r1smg2024 eq. (16), with T = epochs / rate steps.
+    """Return (epsilon_0, delta_0) of r1smg2024 eq. (16), with T = epochs / rate steps.
 
     epsilon = sqrt(2 T ln(1/slack)) x + T x (e^x - 1) with x = rate epsilon_0, and
     delta = T rate delta_0 + slack. The amplification is a first-order approximation: x replaces
-    ln(1 + rate (e^epsilon_0 - 1)), which is larger. Raises ValueError where x would exceed 1.
+    ln(1 + rate (e^epsilon_0 - 1)), which is larger. Raises ValueError if x would exceed 1.
     """
     steps = epochs / rate
 
@@ -168,7 +168,7 @@ def step_budget(
 
 @dataclass(frozen=True, kw_only=True)
 class SampledRun:
-    """`steps` releases, each on a fresh sample of the records, Poisson or (replace) of fixed size.
+    """A run of `steps` releases, each on a fresh sample, Poisson or (replace) of fixed size.
 
     For noise with the symmetric worst pair (P, Q) one step compares (1 - q) Q + q P with Q, in
     both orders: removing a record and adding one (Zhu, Dong and Wang 2022, Theorem 11). With
@@ -178,28 +178,29 @@ class SampledRun:
         add:    (1 - (1 - q) e^epsilon) delta(epsilon + ln q - ln(1 - (1 - q) e^epsilon)),
 
     the latter zero from epsilon = -ln(1 - q) on. Both are exact for that pair. Chords through the
-    profile (connect the dots) make a worse pair and merged outputs a better one; both are composed
+    profile (connect the dots) make a worse pair and merged outputs a better one. Both are composed
     by FFT, see `mechanisms.privacy.composition`, and bound the run. Above epsilon 60 the bounds of
-    heavy-tailed noise are wide, as only a coarse grid reaches its losses: for 1,000 steps of R1SMG
-    on 16 elements at rate 0.01 the upper bound of delta is 1.3 times the lower one at 80, 5 times
-    at 300.
-    No tilt reaches the tail of very rare samples: `RareLosses` bounds it.
+    heavy-tailed noise are wide, because only a coarse grid reaches its losses: for 1,000 steps of
+    R1SMG on 16 elements at rate 0.01 the upper bound of delta is 1.3 times the lower one at
+    epsilon 80, and 5 times at 300. No tilt reaches the tail of very rare samples: `RareLosses`
+    bounds it.
 
-    With "replace", where `step` is the profile for a record that changes its value or is absent
-    (in a sample of fixed size: gives its place to another), a step compares (1 - q) R + q P with
-    (1 - q) R + q P', and by advanced joint convexity (Balle, Barthe and Gaboardi 2018, Theorem 2)
-    its delta at epsilon >= 0 is at most the first of the two formulas, attained at R = P', which
-    samples of fixed size allow. Both orders are alike: below zero the curve follows by symmetry.
+    With "replace", `step` is the profile for a record that changes its value or is absent (in a
+    sample of fixed size: gives its place to another). A step then compares (1 - q) R + q P with
+    (1 - q) R + q P'. By advanced joint convexity (Balle, Barthe and Gaboardi 2018, Theorem 2), its
+    delta at epsilon >= 0 is at most the first of the two formulas. R = P', which samples of fixed
+    size allow, attains it. Both orders are alike, so that the curve below zero follows by symmetry.
     One upper bound holds for all R; no lower bound of a run is known.
 
     Args:
-        step: Profile of one release on the sampled records, of a symmetric pair: that of any other
-            pair does not say which side has the record.
+        step: Profile of one release on the sampled records. Its pair is symmetric, because the
+            profile of any other pair does not say which side has the record.
         rate: q in [1e-290, 1].
         steps: At least 1.
         adjacency: "add-remove" or "replace".
-        refinement: How many times as many losses of a step are evaluated as a search for a scale
-            needs; with 12, the bound on epsilon of Gaussian noise is within 3e-4.
+        refinement: Multiplies the number of losses at which a step is evaluated; a search for a
+            scale needs 1. With 12, the bound on epsilon of Gaussian noise is less than 3e-4
+            (absolute) above that of dp_accounting in tests.
 
     Raises:
         TypeError, ValueError: The pair of `step` is not symmetric, or a number is out of range.
@@ -211,7 +212,7 @@ class SampledRun:
     adjacency: str = "add-remove"
     refinement: int = 1
 
-    # As that of a profile.
+    # The floor, as in a profile.
     floor: ClassVar[float] = CUTS[-1] * RESOLVED
 
     def __post_init__(self) -> None:
@@ -224,29 +225,29 @@ class SampledRun:
         check_count("steps", self.steps)
 
     def step_delta(self, epsilon: float) -> Bounds:
-        """delta of one step at epsilon >= 0; its lower bound also holds for the whole run.
+        """Return delta of one step at epsilon >= 0; its lower bound also holds for the whole run.
 
-        With "replace" the lower bound holds where some pair attains R = P'. Removing decides: its
-        weight is no smaller and its argument no larger than for adding, as
+        With "replace" the lower bound holds if some pair attains R = P'. Removing gives the larger
+        delta: its weight is no smaller and its argument no larger than for adding, because
         (1 - q) (e^epsilon - 1)^2 >= 0.
         """
         base, _ = self._removed(np.array([float(epsilon)]))
         return Bounds(*(self.rate * bound for bound in self.step.delta(float(base[0]))))
 
     def log_step_delta(self, epsilon: np.ndarray) -> Bounds:
-        """Natural logarithm of `step_delta`; epsilon an array."""
+        """Return the natural logarithm of `step_delta`; epsilon is an array."""
         base, weight = self._removed(epsilon)
         return Bounds(*(np.log(weight) + each for each in self.step.log_delta(base)))
 
     def delta(self, epsilon: float) -> float:
-        """Upper bound of the run's delta at epsilon >= 0."""
+        """Return an upper bound of the run's delta at epsilon >= 0."""
         return math.exp(self.log_upper(epsilon))
 
     def log_bounds(self, epsilon: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Logarithms of a lower and an upper bound of the run's delta; epsilon a flat array.
+        """Return logs of a lower and an upper bound of the run's delta; epsilon is a flat array.
 
-        Under add-remove alone. Where P(L > epsilon) of a step is not known, the lower bound is
-        that of one step.
+        Only for add-remove. If P(L > epsilon) of a step is not known, the lower bound is that of
+        one step.
         """
         if not self._has_tails:
             upper = np.array([self.log_upper(each) for each in epsilon.tolist()])
@@ -277,12 +278,12 @@ class SampledRun:
             return False
 
     def log_apart(self, epsilon: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """As `log_bounds`, of use where losses are so rare that no grid holds them."""
+        """Return bounds as `log_bounds` does, by methods for losses too rare for any grid."""
         lower = np.maximum(self.log_step_delta(epsilon).lower, self._rare.log_lower(epsilon))
         return lower, np.minimum(self._log_basic(epsilon), self._rare.log_upper(epsilon))
 
     def _log_basic(self, epsilon: np.ndarray) -> np.ndarray:
-        """Basic composition, at most 0."""
+        """Return the log of the bound by basic composition, at most 0."""
         each = self.log_step_delta(epsilon / self.steps).upper
         return np.minimum(math.log(self.steps) + each, 0.0)
 
@@ -298,7 +299,7 @@ class SampledRun:
         )
 
     def epsilon(self, delta: float) -> float:
-        """Upper bound of the run's epsilon at delta; inf where the bound never falls to delta.
+        """Return an upper bound of the run's epsilon; inf if delta is below all bounds or `floor`.
 
         Losses of a step above 1e15 count as infinite.
         """
@@ -326,9 +327,11 @@ class SampledRun:
         return float(root * (1 + 2e-9))
 
     def scale_factor(self, epsilon: float, delta: float) -> float:
-        """The factor of the noise at which the bound on the run is (epsilon, delta).
+        """Return the factor of the noise at which the bound on the run is (epsilon, delta).
 
-        Within 1e-3, on the private side. Raises ValueError where no factor is found.
+        The bound is that of refinement 1, and counts rare losses if they lower delta by more than
+        1%. The factor is at most a relative 1e-3 too large, never too small. Raises ValueError if
+        no factor is found.
         """
         check_target(epsilon, delta)
         require_resolved(delta, self.floor)
@@ -337,18 +340,18 @@ class SampledRun:
             run = replace(self, step=self.step.scaled(math.exp(log_factor)), refinement=1)
             return max(run.log_upper(epsilon, rare=rare), _LOG_NOTHING) - math.log(delta)
 
-        # A start: where rare large losses decide, the run's delta is the sum of its steps'.
+        # Start: if rare large losses decide, the delta of the run is the sum over its steps.
         base, _ = self._removed(np.array([float(epsilon)]))
         share = min(delta / (self.steps * self.rate), 0.5)
         start = math.log(self.step.scale_factor(float(base[0]), share))
         root = _crossing(excess, start)
-        # The bound of rare losses takes long, and seldom is the better one.
+        # The bound of rare losses takes long and is seldom the better one.
         if excess(root, rare=True) < -0.01:
             root = _crossing(functools.partial(excess, rare=True), root)
         return math.exp(root + 5e-4)
 
     def log_upper(self, epsilon: float, *, rare: bool = True) -> float:
-        """Logarithm of `delta`; `rare=False` leaves out the bound of rare losses, which is slow."""
+        """Return log of `delta`; `rare=False` leaves out the slow bound of rare losses."""
 
         def curve(level: int, at: np.ndarray) -> np.ndarray:
             return self._upper(level, at)[None]
@@ -358,7 +361,7 @@ class SampledRun:
         return float(min(found, self._rare.log_upper(at)[0]) if rare else found)
 
     def _upper(self, level: int, epsilon: np.ndarray) -> np.ndarray:
-        # Each grid bounds its pair; the worse pair counts.
+        # For each of the two pairs the best grid counts, and for the run the worse pair.
         bounds = (
             np.min(
                 [np.logaddexp(*each.log_delta(epsilon, tilted=level > 0)) for each in grids], axis=0
@@ -368,8 +371,8 @@ class SampledRun:
         return np.max(list(bounds), axis=0)
 
     def _removed(self, losses: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Losses at which the profile of `step` is needed (-inf where it is 1), and its weight."""
-        # Beyond this the exponential, divided by the rate, overflows, and 1 is nothing beside it.
+        """Return where to evaluate `step` (-inf if its delta is 1), and the weight of its delta."""
+        # Beyond `last` the exponential over the rate overflows, and 1 is negligible beside it.
         last = min(700.0, 709.0 + math.log(self.rate))
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             inside = np.expm1(np.minimum(losses, last)) / self.rate
@@ -385,9 +388,9 @@ class SampledRun:
 
     @cached_by_object
     def _above(self, level: int) -> tuple[tuple[LossSum, ...], ...]:
-        """The run's losses where a record is removed, and where one is added; or replaced.
+        """Return the run's losses with a record removed and with one added, or with one replaced.
 
-        Each has one sum for each of `_grids`.
+        Each of these has one sum for each of `_grids`.
         """
         found = [self._chords(level, *grid) for grid in self._grids(level, self.refinement)]
         return tuple(zip(*found, strict=True))
@@ -398,15 +401,15 @@ class SampledRun:
             # Keep one node beyond the last one that matters; what is left is infinite loss.
             last = max(np.count_nonzero(delta * self.steps > CUTS[level]), 1)
             end = min(max(last, middle + 1) + 1, nodes.size)
-            # The curve for replacing mirrors itself: as little is left below as above.
+            # The curve for "replace" mirrors itself: cut off as much below as above.
             kept = slice(nodes.size - end if self.adjacency == "replace" else 0, end)
             yield LossSum(chords(nodes[kept], delta[kept], spacing), self.steps)
 
     @cached_by_object
     def _below(self, level: int) -> tuple[tuple[LossSum, float], ...]:
-        """Losses of better pairs on each grid: removed, and added.
+        """Return losses of better pairs on each grid, with a record removed and with one added.
 
-        Every step has the loss of the grid and, on top of it, an offset.
+        Every step has the loss of the grid plus the offset.
         """
         return tuple(
             each
@@ -423,10 +426,10 @@ class SampledRun:
             yield LossSum(distribution(places, masses, spacing), self.steps), offset
 
     def _grids(self, level: int, refinement: int) -> Iterator[tuple[float, np.ndarray]]:
-        """Spacings, and nodes in units of them that are their own mirror image.
+        """Yield spacings, and nodes in their unit that are their own mirror image.
 
-        The first is fine. Where larger losses than its last one matter, which it takes as infinite,
-        the next one reaches them: heavy-tailed noise needs the one at small epsilon and the other
+        The first grid is fine and takes losses beyond its last node as infinite. If these matter,
+        the next grid reaches them: heavy-tailed noise needs the first at small epsilon and the next
         at large epsilon.
         """
         top = self._largest_that_matters(level)
@@ -434,8 +437,8 @@ class SampledRun:
             # All positive losses count as infinite.
             yield 1.0, np.arange(-1, 2)
             return
-        # The bulk of the losses lies within +-ln(1 - q), which the grid has to resolve, and the sum
-        # of many steps reaches further than they do.
+        # The grid has to resolve the bulk of the losses, within +-ln(1 - q), and the sum of many
+        # steps reaches further than one step.
         size = max(_SIZE / math.sqrt(self.steps), _LEAST_SIZE)
         spacing = min(self.rate / 40, top / size, _LARGEST_SPACING)
         for reach in np.unique(np.minimum(top, _REACHES)):
@@ -444,7 +447,7 @@ class SampledRun:
             yield wide, _nodes(reach / wide, refinement * _NODES_PER_SIDE[level])
 
     def _largest_that_matters(self, level: int) -> float:
-        """The largest loss that matters, to a factor of 2; 0 where none does."""
+        """Return the largest loss that matters, to a factor of 2; 0 if none does."""
         top = _REACHES[0]
         if not self._matters(0.0, level):
             return 0.0
@@ -455,9 +458,9 @@ class SampledRun:
         return top
 
     def _range_of_sum(self, reach: float, level: int) -> float:
-        """How far beyond its mean a sum of losses up to the reach matters: Chernoff's bound.
+        """Return how far above its mean a sum of losses up to `reach` matters, by Chernoff's bound.
 
-        It is that of a mirrored pair, near enough to choose a grid.
+        The bound is that of a mirrored pair, close enough to choose a grid.
         """
         losses = reach * np.geomspace(1e-9, 1.0, 200)
         curve = np.minimum.accumulate(self._step_upper(*self._removed(losses), losses))
@@ -469,13 +472,13 @@ class SampledRun:
         return float(((moments - math.log(CUTS[level])) / orders[:, 0]).min()) - mean
 
     def _matters(self, loss: float, level: int) -> bool:
-        """Whether one step's delta is not yet negligible at this loss."""
+        """Return whether one step's delta matters at this loss."""
         losses = np.array([loss])
         delta = self._step_upper(*self._removed(losses), losses)[0]
         return bool(delta * self.steps > CUTS[level])
 
     def _step_curves(self, losses: np.ndarray) -> list[np.ndarray]:
-        """Upper bounds of one step's delta at losses that are their own mirror image."""
+        """Return upper bounds of one step's delta at losses that are their own mirror image."""
         removed = self._step_upper(*self._removed(losses), losses)
         if self.adjacency == "add-remove":
             return [removed, self._step_upper(*self._added(losses), losses)]
@@ -484,7 +487,7 @@ class SampledRun:
         return [np.r_[mirrored[::-1], removed[right]]]
 
     def _step_upper(self, base: np.ndarray, weight: np.ndarray, losses: np.ndarray) -> np.ndarray:
-        """Upper bound of one step's delta at losses of either sign."""
+        """Return an upper bound of one step's delta at losses of either sign."""
         upper = np.where(base > 0, 0.0, -np.expm1(np.minimum(losses, 0.0)))
         needed = np.isfinite(base)
         sizes = np.abs(base[needed])
@@ -494,21 +497,21 @@ class SampledRun:
         return upper
 
     def _step_tails(self, losses: np.ndarray) -> list[tuple[np.ndarray, np.ndarray, np.ndarray]]:
-        """P(L > e), Q(L > e) and their difference, of one step where a record is removed or added.
+        """Return P(L > e), Q(L > e) and their difference, for a record removed and for one added.
 
-        With the tails of (P0, Q0) at the loss b of the base: removing compares (1 - q) Q0 + q P0
-        with Q0, and adding has the losses of removing with their signs turned.
+        They follow from the tails of the pair (P0, Q0) of `step` at b. Removing compares
+        (1 - q) Q0 + q P0 with Q0; adding has the losses of removing with their signs turned.
         """
         base, _ = self._removed(losses)
         _, without, gain = self._base_tails(base)
         removed = without + self.rate * gain, without, self.rate * gain
-        # L < -e of the removed record; by symmetry that of the base below b is its mirror image.
+        # Adding needs L < -e of removing. By symmetry this tail, below b, mirrors the one above -b.
         base, _ = self._removed(-losses)
         without, _, gain = self._base_tails(-base)
         return [removed, (without, without - self.rate * gain, self.rate * gain)]
 
     def _base_tails(self, base: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """P0(L0 > b), Q0(L0 > b) and their difference, at b of either sign, +-inf included."""
+        """Return P0(L0 > b), Q0(L0 > b) and their difference at any b, +-inf included."""
         size = np.abs(np.clip(base, -1e300, 1e300))
         upper, other, gain = tails_of_pair(
             size, np.asarray(self.step.delta(size).value), self.step.survival(size)
@@ -519,7 +522,10 @@ class SampledRun:
 
 
 def _crossing(excess: Callable[[float], float], start: float) -> float:
-    """The root of a falling function, to 5e-4. ValueError if none is within about 64 of `start`."""
+    """Return the root of a falling function, to 5e-4.
+
+    Raises ValueError if none is within about 64 of `start`.
+    """
     sign = 1 if excess(start) > 0 else -1
     near, far = start, start + 0.25 * sign
     while excess(far) * sign > 0:
@@ -532,9 +538,9 @@ def _crossing(excess: Callable[[float], float], start: float) -> float:
 def _centred(
     masses: np.ndarray, losses: np.ndarray, spacing: float
 ) -> tuple[tuple[np.ndarray, np.ndarray], float]:
-    """Cells, and an offset taken off their losses: the loss of most mass, if one place holds it.
+    """Return the cells less an offset, and the offset: the loss of most mass, if one place has it.
 
-    Otherwise that mass would move to a place beside its loss in every step.
+    Without the offset that mass would move to a place beside its loss in every step.
     """
     median = losses[np.searchsorted(np.cumsum(masses), masses.sum() / 2)]
     bulk = np.abs(losses - median) < spacing / 2
@@ -548,6 +554,6 @@ def _centred(
 
 
 def _nodes(reach: float, count: int) -> np.ndarray:
-    """0, at most `count` whole numbers up to `reach`, ever sparser, and their mirror images."""
+    """Return 0, at most `count` ever sparser whole numbers to `reach`, and their mirror images."""
     side = np.unique(np.round(np.geomspace(1, reach, count)).astype(int))
     return np.r_[-side[::-1], 0, side]
