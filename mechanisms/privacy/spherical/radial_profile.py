@@ -1,20 +1,22 @@
 """The privacy profile of any spherically symmetric noise whose density falls with the radius.
 
-The events that are integrated, and why they are the worst. For one shift d let g = e^epsilon f_d.
-The best event is {f > g}, and its gain is the integral of (f - g)_+. Cut it into layers: at each
-point (f - g)_+ is the length of the interval of levels t with f > t >= g. So delta is the integral
-over t of the volume of {f > t} outside {g > t}. As f falls with the radius, both sets are balls,
-the first around 0 and the second around d, and their radii do not depend on d. The volume of
-one ball outside another never falls as their centres part. So delta never falls as ||d|| grows, for
-every epsilon, and the worst shift of an l2 ball has the length s of its radius. This needs neither
-a log-concave density nor a likelihood ratio that is monotone: only that f never rises.
+The longest shift is the worst, for this reason. For a shift d let f_d be the shifted density and
+g = e^epsilon f_d. The best event is {f > g}, and its gain is the integral of (f - g)_+. Cut it into
+layers: at each point (f - g)_+ is the length of the interval of levels t with f > t >= g. So delta
+is the integral over t of the volume of {f > t} outside {g > t}. Because f falls with the radius,
+both sets are balls, the first around 0 and the second around d, and their radii do not depend on d.
+The volume of one ball outside another never falls as their centres part. So delta never falls as
+||d|| grows, for every epsilon, and the worst shift of an l2 ball has the length s of its radius.
+This needs neither a log-concave density nor a monotone likelihood ratio, only an f that never
+rises.
 
 The first ball has radius B with the law of `_log_weight`, and the second has the radius B' >= B
-with log f(B') = log f(B) - epsilon. `spherical_balls` has the share of the one outside the other.
+with log f(B') = log f(B) - epsilon. `spherical_balls` has the share of the first ball outside the
+second.
 
-The generalised gamma laws keep `spherical_profile`: this one takes tens of milliseconds for each
-epsilon up to M = 1,000 and about a second at M = 1e6, because it searches for B', and the rounding
-of log f costs it digits.
+The generalised gamma laws keep `spherical_profile`, because this profile loses digits to the
+rounding of log f and searches for B': each epsilon takes tens of milliseconds up to M = 1,000 and
+about a second at M = 1e6.
 """
 
 from abc import ABC, abstractmethod
@@ -32,7 +34,7 @@ from mechanisms.privacy.spherical.spherical_balls import (
     range_of,
 )
 
-# Relative error of delta beyond the estimated one, and what each dimension adds by the rounding of
+# Relative error of delta beyond the estimate, and what each dimension adds through the rounding of
 # log f. The tests compare with other methods.
 _ALLOWANCE, _ROUNDING = 1e-8, 1e-12
 _TARGET = 1e-10
@@ -51,22 +53,22 @@ class RadialDensity(ABC):
 
     @abstractmethod
     def log_density(self, radius: np.ndarray) -> np.ndarray:
-        """log f, up to a constant, an array of the shape of `radius`."""
+        """Return log f, up to a constant, an array of the shape of `radius`."""
 
     @abstractmethod
     def steepness(self, radius: np.ndarray) -> np.ndarray:
-        """-d log f / d log radius, >= 0, an array of the shape of `radius`."""
+        """Return -d log f / d log radius, >= 0, an array of the shape of `radius`."""
 
     @abstractmethod
     def sample_radius(self, rng: np.random.Generator, trials: int) -> np.ndarray:
-        """Draw radii, (trials,); only `sample_losses` asks for them."""
+        """Draw radii, an array of shape (trials,); only `sample_losses` asks for them."""
 
 
 class _Window(NamedTuple):
-    """Both ends of log(B / scale), and what the integrals over it are relative to.
+    """The window of log(B / scale) that is integrated over, and the unit of its integrals.
 
     peak: log of the weight at the mode of log ||x||. total: Integral of the weight over e^peak.
-    rounding: By how much the rounding of log f may change epsilon.
+    rounding: The largest change of epsilon through the rounding of log f.
     """
 
     start: float
@@ -82,7 +84,7 @@ class RadialProfile(PrivacyProfile):
 
     dimension: M >= 2. density: f at scale 1, which never rises. scale, sensitivity: > 0, in units
     of the answer. Raises TypeError or ValueError for other numbers. delta and epsilon raise
-    ValueError where `steepness` is not -d log_density / d log radius, f is found to rise, or f
+    ValueError if `steepness` is not -d log_density / d log radius, if f is found to rise, or if f
     cannot be integrated.
 
     Bounds are estimates. The relative error of delta is twice the difference between quadratures of
@@ -107,7 +109,7 @@ class RadialProfile(PrivacyProfile):
     def sample_losses(
         self, rng: np.random.Generator, n: int, *, reverse: bool = False
     ) -> np.ndarray:
-        """Losses from the radius and the cosine alone, whatever the dimension."""
+        """Draw losses from the radius and the cosine alone, whatever the dimension."""
         radius = self.density.sample_radius(rng, check_count("n", n))
         half = (self.dimension - 1) / 2
         cosine = 1 - 2 * rng.beta(half, half, size=n)
@@ -175,7 +177,10 @@ class RadialProfile(PrivacyProfile):
         return _Window(*ends, float(peak), total, float(_ULPS * ULP * largest))
 
     def _end(self, mode: float, peak: float, side: float) -> float:
-        """Where, on this side of the mode, the weight is below e^-_DEPTH of its value there."""
+        """Return where, on this side of the mode, the weight is below e^-_DEPTH of its value there.
+
+        Raises ValueError if the search does not reach such a place, or f is flat there.
+        """
         step = 1e-4
         while step < _FURTHEST:
             y = mode + side * step
@@ -193,17 +198,17 @@ class RadialProfile(PrivacyProfile):
         return mode + side * step
 
     def _log_radius(self, y: np.ndarray, peak: float) -> np.ndarray:
-        """log of the density of log(||x|| / scale), up to a constant, less `peak`."""
+        """Return the log density of log(||x|| / scale), up to a constant, less `peak`."""
         return self.dimension * y + self.density.log_density(np.exp(y)) - peak
 
     def _log_weight(self, y: np.ndarray, peak: float) -> np.ndarray:
-        """As `_log_radius`, for the radius B of the ball in which the noise is uniform."""
+        """Act as `_log_radius`, for the radius B of the ball in which the noise is uniform."""
         steepness = self.density.steepness(np.exp(y))
         with np.errstate(divide="ignore"):
             return self._log_radius(y, peak) + np.log(steepness / self.dimension)
 
     def _integrals(self, epsilon: float, window: _Window) -> tuple[float, float, float]:
-        """delta, its error and P(L > epsilon), 0 at epsilon = 0, all times `window.total`."""
+        """Return delta, its error and P(L > epsilon) (0 for epsilon = 0), times `window.total`."""
         half = (self.dimension - 1) / 2
 
         def gain(y: np.ndarray, nodes: int) -> np.ndarray:
@@ -230,7 +235,7 @@ class RadialProfile(PrivacyProfile):
         return Meeting(u, excess, reach, 1 - 0.5 * reach * (1 + (excess + 2) / distance))
 
     def _log_ratio(self, y: np.ndarray, epsilon: float) -> np.ndarray:
-        """u = log(B' / B), by bisection, and by Newton's method at the end."""
+        """Return u = log(B' / B), by bisection and, at the end, Newton's method."""
         if epsilon == 0:
             return np.zeros_like(y)
         here = self.density.log_density(np.exp(y)) - epsilon
@@ -247,7 +252,7 @@ class RadialProfile(PrivacyProfile):
 
 
 def _integral(integrand, start: float, end: float, target=_TARGET) -> tuple[float, float]:
-    """An integral and its error: panels are halved until two Gauss-Legendre rules agree."""
+    """Return an integral and its error; panels are halved until two Gauss-Legendre rules agree."""
     (few, few_weights), (many, weights) = (unit_gauss_legendre(each[0]) for each in (_FEW, _MANY))
     edges = np.linspace(start, end, _PANELS + 1)
     left, width = edges[:-1], np.diff(edges)

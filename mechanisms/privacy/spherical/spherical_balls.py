@@ -1,20 +1,20 @@
 """The privacy profile of noise of falling density: the mean share of one ball outside another.
 
-With f the density of the noise and f_d the same shifted by d, ||d|| = s,
+Let f be the density of the noise and f_d the density shifted by d, ||d|| = s. Then
 
     delta(epsilon) = integral of (f - e^epsilon f_d)_+ .
 
-The set where f exceeds a level is a ball of some radius B around 0, and that where e^epsilon f_d
-exceeds the same level is one of radius B' >= B around d. By layers, delta is the volume of the
+The set where f exceeds a level is a ball of some radius B around 0, and the set where e^epsilon f_d
+exceeds the same level is a ball of radius B' >= B around d. By layers, delta is the volume of the
 first ball outside the second, integrated over the levels. In other words, noise of falling density
 is uniform in a ball of random radius B, and delta is the mean share of that ball outside the other.
 Nothing cancels, however small delta is. The share rises with the distance of the centres, and so
 does delta, for every epsilon at once: the worst pair of an l2 ball is any pair at distance s.
 
 In units of B let the other radius be 1 + x and the distance of the centres x + d, d now a number:
-the first ball begins to leave the second at d = 0. As it moves out, the volume outside grows at the
-rate of the area of the disc whose rim both spheres share. With z the height of this disc above the
-first centre, away from the second, at the distance x + h,
+the first ball begins to leave the second at d = 0. As the first moves out, its volume outside grows
+at the rate of the area of the disc whose rim both spheres share. Let z be the height of this disc
+above the first centre, away from the second, at the distance x + h. Then
 
     share = C int_0^d (1 - z^2)^((M - 1) / 2) dh,    1 - z = h / 2 (1 + (x + 2) / (x + h)),
 
@@ -32,9 +32,9 @@ from mechanisms.privacy.numerics import log_gamma_ratio, unit_gauss_legendre
 
 # Up to this dimension quadrature must resolve the power (M - 1) / 2 of h where the spheres touch.
 KINKY = 12
-# An integral over h leaves out what is below e^-_CUT of the peak of its integrand.
+# An integral over h leaves out the part whose integrand is below e^-_CUT of its peak.
 _CUT = 27.0
-# Where z is below -_MOSTLY_OUT / sqrt(M), what is left of the ball is integrated, from d to 2.
+# If z is below -_MOSTLY_OUT / sqrt(M), the share inside is integrated instead, over h from d to 2.
 _MOSTLY_OUT = 0.5
 # The integrand starts in a layer as thin as x. The rule is graded down to _FINEST of the length,
 # and not at all where the layer is below _LOST of it.
@@ -67,9 +67,10 @@ class SphericalLaw(NamedTuple):
 
 
 class Meeting(NamedTuple):
-    """How two balls meet, arrays of one shape: u = log(B' / B), x, d and z(d).
+    """How two balls meet, in arrays of one shape.
 
-    The height z is above 1 or below -1 where the spheres do not meet.
+    u: log(B' / B). excess: x. reach: d. height: z(d), above 1 or below -1 if the spheres do not
+    meet.
     """
 
     u: np.ndarray
@@ -79,7 +80,7 @@ class Meeting(NamedTuple):
 
 
 def meeting(noise: SphericalLaw, y: np.ndarray, epsilon: np.ndarray) -> Meeting:
-    """The balls of level f(B), at v = (B / b)^p = k e^y; arrays that broadcast."""
+    """Return how the balls of level f(B) meet, at v = (B / b)^p = k e^y; the arrays broadcast."""
     log_v = y + np.log(noise.order)
     u = _log_radius_ratio(noise, log_v, epsilon)
     far = np.maximum(u - FAR, 0.0)
@@ -95,9 +96,9 @@ def meeting(noise: SphericalLaw, y: np.ndarray, epsilon: np.ndarray) -> Meeting:
 def _bounded_reach(
     noise: SphericalLaw, log_v: np.ndarray, epsilon: np.ndarray, excess: np.ndarray
 ) -> np.ndarray:
-    """d = x + d - x for a = M and p <= 1, with no more than the rounding of (s / b)^p - epsilon.
+    """Return d for a = M and p <= 1, with no more than the rounding of (s / b)^p - epsilon.
 
-    That is the distance of epsilon from the largest loss. Where it is small, x + d and x nearly
+    This number is the distance of epsilon from the largest loss. If it is small, x + d and x nearly
     cancel in the balls that matter, and the rounding of log v would count many times over.
     """
     v = np.exp(log_v)
@@ -108,10 +109,10 @@ def _bounded_reach(
 
 
 def _log_radius_ratio(noise: SphericalLaw, log_v: np.ndarray, epsilon: np.ndarray) -> np.ndarray:
-    """u, the root of gap u + v (e^(p u) - 1) = epsilon, to full relative accuracy.
+    """Return u, the root of gap u + v (e^(p u) - 1) = epsilon, to full relative accuracy.
 
-    In closed form by the Wright omega function, which loses digits where u is small; but there the
-    equation is nearly linear, and one step of Newton's method restores them.
+    The Wright omega function gives a closed form, which loses digits if u is small. The equation is
+    then nearly linear, and one step of Newton's method restores the digits.
     """
     p, gap = noise.power, noise.gap
     most = np.logaddexp(0.0, np.log(epsilon) - log_v) / p
@@ -127,11 +128,11 @@ def _log_radius_ratio(noise: SphericalLaw, log_v: np.ndarray, epsilon: np.ndarra
 
 
 class Range(NamedTuple):
-    """Over which h to integrate, arrays of one shape: over `length` from `start`, by a rule that is
-    finer where h - start is below `layer`.
+    """The range of h to integrate over, from `start` over `length`, in arrays of one shape.
 
-    excess: x. log_peak: log of the largest (1 - z^2)^((M - 1) / 2). rest: whether the integral is
-    the share of the first ball inside the second, over h from d to 2.
+    layer: the rule is finer where h - start is below it. excess: x. log_peak: log of the largest
+    (1 - z^2)^((M - 1) / 2). rest: whether the integral is the share of the first ball inside the
+    second, over h from d to 2.
     """
 
     excess: np.ndarray
@@ -143,7 +144,7 @@ class Range(NamedTuple):
 
 
 def range_of(dimension: int, balls: Meeting) -> Range:
-    """The range of h from d, downwards or (rest) upwards, to where the integrand is negligible.
+    """Return the range of h from d, down or (rest) up to where the integrand is negligible.
 
     The share of the integral that is left out next to h = 0 or h = 2 is 2e-12 at most. The integral
     is that of a power of
@@ -156,9 +157,9 @@ def range_of(dimension: int, balls: Meeting) -> Range:
     log k it is k times 2 g(x + 2) - g(2) - g(2 x + 2) - g(2 x + 4), g(c) = c / (c - k)^2, and g is
     convex.
 
-    So if what is left out is stretched to the whole range, its end at h = 0 or 2 fixed, the
-    integrand grows at every point by at least as much as at the rim, which goes to the other end:
-    by e^(_CUT - 1/8) or more. (1/8 as the range may end beyond the equator, where the peak is.)
+    So if what is left out is stretched to the whole range, with its end at h = 0 or 2 fixed, the
+    integrand grows at every point by at least as much as at the rim, which moves to the other end:
+    by e^(_CUT - 1/8) or more. (The range may end beyond the equator, where the peak is: hence 1/8.)
     """
     half = (dimension - 1) / 2
     _, excess, reach, height = balls
@@ -180,9 +181,9 @@ def range_of(dimension: int, balls: Meeting) -> Range:
 
 
 def log_share(dimension: int, where: Range, nodes: int) -> np.ndarray:
-    """log of the share of the first ball outside the second, an array of the shape of the range.
+    """Return the log share of the first ball outside the second, an array of the range's shape.
 
-    By a Gauss-Legendre rule in log(layer + h - start).
+    The integral is a Gauss-Legendre rule in log(layer + h - start).
     """
     half = (dimension - 1) / 2
     units, weights = _rule(nodes, dimension <= KINKY)
@@ -200,9 +201,9 @@ def log_share(dimension: int, where: Range, nodes: int) -> np.ndarray:
 
 
 def _graded(half, excess, start, layer, grade, log_peak, units) -> np.ndarray:
-    """The integrand over its peak, times (dh / dt) / (layer grade), at the nodes t.
+    """Return the integrand over its peak, times (dh / dt) / (layer grade), at the nodes t.
 
-    h = start + layer (e^(grade t) - 1).
+    The nodes have h = start + layer (e^(grade t) - 1).
     """
     growth = np.exp(grade * units)
     half_h = 0.5 * layer * growth + 0.5 * (start - layer)
@@ -213,21 +214,21 @@ def _graded(half, excess, start, layer, grade, log_peak, units) -> np.ndarray:
 
 
 def distance_at(excess: np.ndarray, height: np.ndarray) -> np.ndarray:
-    """The distance x + h at which z is this height."""
+    """Return the distance x + h at which z is this height."""
     square = excess * (excess + 2)
     far = np.sqrt(height**2 + square) + np.abs(height)
     return np.where(height > 0, square / far, far)
 
 
 def reach_at(excess: np.ndarray, height: np.ndarray) -> np.ndarray:
-    """The h at which z is this height, without the cancellation of x + h - x."""
+    """Return the h at which z is this height, without the cancellation of x + h - x."""
     distance = distance_at(excess, height)
     return (1 - height) * (excess + distance) / (1 + excess + distance + height)
 
 
 @cache
 def _rule(nodes: int, kinky: bool) -> tuple[np.ndarray, np.ndarray]:
-    """Nodes and weights on [0, 1]."""
+    """Return nodes and weights on [0, 1]."""
     units, weights = unit_gauss_legendre(nodes)
     if kinky:  # quadratic at both ends, where half-integer powers of h become integer ones
         units, weights = units**2 * (3 - 2 * units), weights * 6 * units * (1 - units)

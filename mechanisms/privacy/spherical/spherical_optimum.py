@@ -7,30 +7,30 @@ import scipy
 
 from mechanisms.privacy.spherical.spherical_profile import SphericalProfile
 
-# Search box for (a / M, p), and where the search starts: the l2 mechanism, the Gaussian, and a
-# point between them where the density is singular at the origin, which is best for medium M.
+# Search box for (a / M, p), and the points where the search starts: the l2 mechanism, the Gaussian,
+# and a point between them where the density is singular at the origin, which is best for medium M.
 _BOX = ((0.05, 1.0), (0.5, 8.0))
 _START = ((1.0, 1.0), (1.0, 2.0), (0.8, 1.5))
 _TOLERANCE = 1e-4
 _SECANT_STEPS = 12
 
 
-# A study asks for one budget again and again: each search takes a second.
+# A study asks for the same budget again and again, and each search takes a second.
 @lru_cache(maxsize=64)
 def least_noise(
     epsilon: float, delta: float, *, dimension: int, sensitivity: float
 ) -> SphericalProfile:
-    """The noise with the least E||n||^2 among spherical noise with delta(epsilon) = delta exactly.
+    """Find the spherical noise with the least E||n||^2 that has delta(epsilon) = delta exactly.
 
-    epsilon: > 0. delta: in (0, 1). dimension: M >= 2. sensitivity: s > 0. Searched over
-    a / M in [0.05, 1] and p in [0.5, 8] by the Nelder-Mead method, without randomness, until over
-    the simplex log E||n||^2 varies by at most 1e-4, and a / M and p by at most 0.02. Its first
-    corners include the l2 mechanism (M, 1) and the Gaussian (M, 2) and it returns the best point
-    that it met, so the result is never worse than either. Along the valley between them E||n||^2 is
-    flat, so that a and p are determined less sharply. Raises ArithmeticError where the search does
-    not converge, TypeError or ValueError for arguments out of range.
+    epsilon: > 0. delta: in (0, 1). dimension: M >= 2. sensitivity: s > 0. The Nelder-Mead method
+    searches a / M in [0.05, 1] and p in [0.5, 8], without randomness, until log E||n||^2 varies by
+    at most 1e-4 over the simplex, and a / M and p by at most 0.02. The first corners include the l2
+    mechanism (M, 1) and the Gaussian (M, 2), and the search returns the best point that it met, so
+    that the result is never worse than either. Along the valley between them E||n||^2 is flat, so
+    that a and p are determined less sharply. Raises ArithmeticError if the search does not
+    converge, TypeError or ValueError for arguments out of range.
     """
-    # The search follows a path of nearby shapes: each scale starts at the previous E||n||^2.
+    # The search moves through nearby shapes: each scale starts at the previous E||n||^2.
     last_log_square = [2 * np.log(sensitivity)]
 
     def profile_at(point: np.ndarray) -> SphericalProfile:
@@ -63,7 +63,7 @@ def least_noise(
 
 
 def _factor_nearby(start: SphericalProfile, epsilon: float, delta: float) -> float:
-    """As `start.scale_factor`, to 1e-6 in log delta, by a few secant steps if it is close to 1."""
+    """Return `start.scale_factor`, to 1e-6 in log delta, by secant steps if it is close to 1."""
     target = np.log(delta)
 
     def excess(log_factor: float) -> float:

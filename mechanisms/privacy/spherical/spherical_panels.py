@@ -1,13 +1,13 @@
 """The radius of spherical noise: its law, the integrands of the profile, and panels for them.
 
-v = (r / b)^p is Gamma(k), k = a / p, and for v = k e^y the density of y is exp(-k (e^y - 1 - y)) up
-to a constant, near sqrt(k / 2 pi) for large k. This form loses no digits at k = 5e6. The radius of
-the ball in which the noise is uniform (see `spherical_balls`) has this density times
+v = (r / b)^p is Gamma(k) with k = a / p. For v = k e^y the density of y is exp(-k (e^y - 1 - y)) up
+to a constant, which is near sqrt(k / 2 pi) for large k. This form loses no digits at k = 5e6. The
+radius of the ball in which the noise is uniform (see `spherical_balls`) has this density times
 (M - a + p v) / M.
 
 A rule of some twenty nodes integrates over each panel. Panels begin and end where the spheres begin
-to meet or no longer do. Over a panel the logarithm of the integrand is nearly a straight line, or a
-parabola as that of the normal law within a few standard deviations. Where the spheres touch, the
+or cease to meet. Over a panel the logarithm of the integrand is nearly a straight line, or a
+parabola like that of the normal law within a few standard deviations. Where the spheres touch, the
 integrand has a kink in small dimensions: a power of order (M + 1) / 2 of the distance from there in
 y. A panel runs over t in [0, 1] with dy/dt = 0 at a kink, so that the integrand is analytic in t.
 """
@@ -33,24 +33,24 @@ from mechanisms.privacy.spherical.spherical_balls import (
 LOG_LEFT_OUT = -700.0
 # Half-width of the window of radii in standard deviations: outside is less mass than e^-700.
 _WINDOW = 38.0
-# Integrands below e^-_CUT of the largest are not integrated. All of that is less than this
-# share of the peak times the length of the window, 1e-9 of delta in random cases, where delta
-# changes by 2e-11 at most when it is integrated: `_ALLOWANCE` of the profile covers it.
+# Integrands below e^-_CUT of the largest are left out: less than this share of the peak times the
+# length of the window, 1e-9 of delta in random cases. Integrating them changed delta by 2e-11 at
+# most there. `_ALLOWANCE` of the profile covers it.
 _CUT = 30.0
-# Steps of the scan in the law of the radius, and points in log r; nodes over h, for a few digits.
+# Steps of the scan in the law of the radius, points in log r, and nodes over h for a few digits.
 _STEPS, _SCAN, _LOOK = 38, 81, 8
 # A panel is at most as wide as _DEVIATIONS of the normal law with the same curvature, and as a fall
 # of the integrand by e^_FALL. It may be twice as wide where the integrand is e^-_DEEP of its peak.
 _DEVIATIONS, _FALL, _DEEP = 3.5, 16.0, 10.0
-# Panels that a step of the scan is divided into at most.
+# The most panels that a step of the scan is divided into.
 _MOST_PARTS = 64
-# Terms that vary like e^y or e^(2 y / p) are gone within _DIED_OUT and p / 2 times that. A panel of
-# _LONG times that length is cut there, since a rule over all of it would not see its ends.
+# Terms that vary like e^y or e^(2 y / p) die out within _DIED_OUT, or p / 2 times that. A panel of
+# _LONG times that length is cut there, because a rule over all of it would miss its ends.
 _DIED_OUT, _LONG = 30.0, 3.0
-# Heights of crossings in large dimensions, in standard deviations of that of a random point.
+# Heights of crossings in large dimensions, in standard deviations of the height of a random point.
 _HEIGHTS = np.array([-6.0, -1.5, 6.0])
 # A crossing is bracketed to _BRACKET min(u, 1), in at most _ROUNDS rounds that cut the bracket at
-# _PARTS, and found from there by a secant.
+# _PARTS. A secant finds it from there.
 _PARTS, _BRACKET, _ROUNDS = np.linspace(0, 1, 257), 1e-7, 5
 # Coefficients of y, a polynomial in t: without a kink, with one at t = 0, at t = 1, and at both.
 _POWERS = np.array([[1.0, 0.0, 2.0, 0.0], [0.0, 1.0, -1.0, 3.0], [0.0, 0.0, 0.0, -2.0]])
@@ -59,8 +59,8 @@ _POWERS = np.array([[1.0, 0.0, 2.0, 0.0], [0.0, 1.0, -1.0, 3.0], [0.0, 0.0, 0.0,
 class Panels(NamedTuple):
     """Parts [first, last] of intervals from y = lower to lower + width.
 
-    kinks: 1 if there is one at t = 0, 2 if at t = 1, 3 if at both. owner: the index of the epsilon
-    that the panel belongs to.
+    kinks: 0 for none, 1 for one at t = 0, 2 for one at t = 1, 3 for both. owner: the index of the
+    epsilon that the panel belongs to.
     """
 
     lower: np.ndarray
@@ -71,13 +71,13 @@ class Panels(NamedTuple):
     last: np.ndarray
 
     def parts(self, chosen: np.ndarray, part: np.ndarray, count: np.ndarray | int) -> Self:
-        """The given one of `count` equal parts of each chosen panel."""
+        """Return the given one of `count` equal parts of each chosen panel."""
         lower, width, kinks, owner, first, last = (each[chosen] for each in self)
         span = (last - first) / count
         return Panels(lower, width, kinks, owner, first + part * span, first + (part + 1) * span)
 
     def points(self, shares: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """y at these shares of the length, and dy by d share: arrays (panels, shares)."""
+        """Return y at these shares of the length, and dy / d share: arrays (panels, shares)."""
         one, two, three = _POWERS[:, self.kinks, None]
         span = (self.last - self.first)[:, None]
         t = self.first[:, None] + span * shares
@@ -87,9 +87,10 @@ class Panels(NamedTuple):
 
 
 def first_panels(noise: SphericalLaw, epsilon: np.ndarray) -> tuple[Panels, np.ndarray]:
-    """Panels where the integrands are not negligible, and log of the peak of delta's per epsilon.
+    """Return panels where the integrands are not negligible, and the log peak of delta's integrand.
 
-    An epsilon whose peak is far below the smallest delta that is resolved has no panel, and 0 here.
+    The peak is per epsilon. If it is far below the smallest delta that is resolved, the epsilon has
+    no panel, and a log peak of 0.
     """
     y = _scan(noise, epsilon)
     balls = meeting(noise, y, epsilon[:, None])
@@ -119,7 +120,7 @@ def _panels(
     divided: tuple[np.ndarray, np.ndarray],
     crossing: tuple[np.ndarray, np.ndarray, np.ndarray],
 ) -> Panels:
-    """The panels from edge to edge that are near a peak.
+    """Return the panels from edge to edge that are near a peak.
 
     Edges are places of the scan where a new panel begins, crossings, and the end of the window.
     """
@@ -145,12 +146,12 @@ def _panels(
 
 
 def _scan(noise: SphericalLaw, epsilon: np.ndarray) -> np.ndarray:
-    """Points over the window, (n, points): in steps of the law of the radius and of log r.
+    """Return points over the window, (n, points), in steps of the law of the radius and of log r.
 
-    Where the spheres meet varies with both. The points in log r begin at or below the radius at
-    which the spheres part: there the shift is as long as both radii, whose ratio is at most
-    e^(epsilon / gap). For a = M nothing bounds the ratio; the points begin where the shift is as
-    long as twice the radius, and a crossing below is left to the steps in the law of the radius.
+    The place where the spheres meet varies with both. The points in log r begin at or below the
+    radius at which the spheres part: there the shift is as long as both radii, whose ratio is at
+    most e^(epsilon / gap). For a = M nothing bounds the ratio. The points then begin where the
+    shift is twice the radius, and the steps in the law of the radius cover a crossing below.
     """
     y = _window(noise.order, _STEPS + 1)
     largest = epsilon / noise.gap if noise.gap > 0 else np.zeros_like(epsilon)
@@ -161,7 +162,7 @@ def _scan(noise: SphericalLaw, epsilon: np.ndarray) -> np.ndarray:
 
 
 def _divided(y: np.ndarray, seen: np.ndarray, near: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Into how many panels each step of the scan is divided, and where a new panel begins.
+    """Return the number of panels for each step of the scan, and where a new panel begins.
 
     seen: logs of the integrands over their peaks, (2, n, points).
     """
@@ -186,7 +187,7 @@ def _divided(y: np.ndarray, seen: np.ndarray, near: np.ndarray) -> tuple[np.ndar
 
 
 def _without_long_ones(panels: Panels, away: float) -> Panels:
-    """The panels, the long ones cut at this distance from both ends."""
+    """Cut long panels at the distance `away` from both ends."""
     long = panels.width > _LONG * away
     lower, width, kinks, owner, first, last = (each[long] for each in panels)
     end = np.full(lower.size, away)
@@ -202,11 +203,11 @@ def _without_long_ones(panels: Panels, away: float) -> Panels:
 def _crossings(
     noise: SphericalLaw, epsilon: np.ndarray, y: np.ndarray, balls: Meeting
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The index of every crossing's epsilon, that of the y below it, and the crossing's own y.
+    """Return each crossing's own y, after the index of its epsilon and that of the y below it.
 
-    A crossing is where the spheres begin to meet as the radius changes, or no longer do: in small
-    dimensions where they touch, at a pole; in larger ones they practically never meet near a pole,
-    and all that happens is within a few standard deviations of the equator.
+    At a crossing, the spheres begin or cease to meet as the radius changes. In small dimensions
+    this is where they touch, at a pole. In larger ones they practically never meet near a pole, and
+    all that happens is within a few standard deviations of the equator.
     `balls` are those at y, (n, points) and increasing, for epsilon (n,).
     """
     levels = np.array([-1.0, 1.0])
@@ -226,10 +227,10 @@ def _crossings(
 def _meeting_at(
     noise: SphericalLaw, epsilon: np.ndarray, height: np.ndarray, low: np.ndarray, high: np.ndarray
 ) -> np.ndarray:
-    """u between low and high at which the spheres meet at this height.
+    """Return the u between low and high at which the spheres meet at this height.
 
-    There u alone gives the distance of the centres, hence v, and what is left is
-    gap u + v (e^(p u) - 1) = epsilon.
+    At a height, u alone gives the distance of the centres and hence v, so that
+    gap u + v (e^(p u) - 1) = epsilon is an equation in u.
     """
     row = np.arange(height.size)
     for _ in range(_ROUNDS):
@@ -248,22 +249,22 @@ def _meeting_at(
 
 
 def _log_distance(u: np.ndarray, height: np.ndarray) -> np.ndarray:
-    """log of the distance of the centres in units of B', to full accuracy where that is nearly 1.
+    """Return the log distance of the centres in units of B', to full accuracy if that is nearly 1.
 
-    There the share may jump from 1 to 0 at the crossing, whose error is then that of delta.
+    The share may then jump from 1 to 0 at the crossing, and its error is that of delta.
     """
     excess = np.expm1(np.minimum(u, FAR))
     return np.log(distance_at(excess, height) / (1 + excess))
 
 
 def log_ball_density(noise: SphericalLaw, y: np.ndarray) -> np.ndarray:
-    """log of the density of y, of the radius of the ball in which the noise is uniform."""
+    """Return the log density of y, of the radius of the ball in which the noise is uniform."""
     weight = noise.gap + noise.radial_shape * np.exp(np.maximum(y, -700.0))
     return _log_density(noise, y) + np.log(weight / noise.dimension)
 
 
 def log_tail(noise: SphericalLaw, y: np.ndarray, height: np.ndarray) -> np.ndarray:
-    """log of the integrand of P(L > epsilon): the share of the sphere of radius r above height.
+    """Return the log integrand of P(L > epsilon): the density of y times the share above `height`.
 
     For a uniform direction, sqrt(M - 1) times the cotangent of its angle to an axis has Student's
     law with M - 1 degrees of freedom.
@@ -282,14 +283,16 @@ def _log_density(noise: SphericalLaw, y: np.ndarray) -> np.ndarray:
 
 
 def _log_tail_bound(noise: SphericalLaw, y: np.ndarray, height: np.ndarray) -> np.ndarray:
-    """A cheap upper bound of `log_tail`, about log M above it at most."""
+    """Return a cheap upper bound on `log_tail`, about log M above it at most."""
     top = np.minimum(np.maximum(height, 0.0), 1.0)
     return _log_density(noise, y) + 0.5 * (noise.dimension - 1) * np.log1p(-(top**2))
 
 
 def _window(k: float, points: int) -> np.ndarray:
-    """Points y at nearly equal steps of w = +-sqrt(2 k (e^y - 1 - y)), in which the law of y is
-    nearly the standard normal for large k; at both ends |w| is _WINDOW or more."""
+    """Return points y at nearly equal steps of w = +-sqrt(2 k (e^y - 1 - y)).
+
+    The law of w is nearly the standard normal for large k. At both ends |w| is _WINDOW or more.
+    """
     w = np.linspace(-_WINDOW, _WINDOW, points)
     outside = 0.5 * w**2 / k + np.abs(w) / np.sqrt(k)
     return np.where(w > 0, np.log1p(outside), -outside)

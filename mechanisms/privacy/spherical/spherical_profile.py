@@ -95,7 +95,7 @@ class SphericalProfile(PrivacyProfile):
 
     @property
     def largest_loss(self) -> float:
-        """(s / b)^p for a = M and p <= 1, else unbounded."""
+        """(s / b)^p for a = M and p <= 1, else inf."""
         if self.radial_shape == self.dimension and self.power <= 1:
             return (self.sensitivity / self.scale) ** self.power
         return np.inf
@@ -109,13 +109,13 @@ class SphericalProfile(PrivacyProfile):
 
     @property
     def loss_power(self) -> float:
-        """p."""
+        """The power p."""
         return self.power
 
     def sample_losses(
         self, rng: np.random.Generator, n: int, *, reverse: bool = False
     ) -> np.ndarray:
-        """Losses from the radius and the cosine alone, whatever the dimension."""
+        """Draw losses from the radius and the cosine alone, whatever the dimension."""
         check_count("n", n)
         noise = self._noise
         # Gamma(k) = Gamma(k + 1) U^(1/k) keeps the logarithm finite for small k.
@@ -145,7 +145,7 @@ class SphericalProfile(PrivacyProfile):
         log_survival = found.log_survival
         value[epsilon >= self.largest_loss] = -np.inf
         error[~np.isfinite(value)] = 0.0
-        # An ulp of epsilon counts for -d log delta / d epsilon = P(L > epsilon) / delta - 1.
+        # An ulp of epsilon counts -d log delta / d epsilon = P(L > epsilon) / delta - 1 times.
         seen = np.isfinite(value)
         slope = np.expm1(np.where(seen, log_survival, 0.0) - np.where(seen, value, 0.0))
         with np.errstate(divide="ignore", over="ignore"):
@@ -158,22 +158,23 @@ class SphericalProfile(PrivacyProfile):
 
 
 def _loss(noise: SphericalLaw, log_v: np.ndarray, height: np.ndarray) -> np.ndarray:
-    """The loss at v = (r / b)^p and this height over r, away from the shift; arrays that broadcast.
+    """Return the loss at v = (r / b)^p and this height over r, away from the shift.
 
-    (M - a) u + v (e^(p u) - 1), u = log(r' / r) = log(1 + x (x + 2 height)) / 2 and x = s / r, with
-    r' the distance from the shifted centre.
+    The arrays broadcast. The loss is (M - a) u + v (e^(p u) - 1), where
+    u = log(r' / r) = log(1 + x (x + 2 height)) / 2, x = s / r, and r' is the distance from the
+    shifted centre.
     """
     log_x = np.log(noise.ratio) - log_v / noise.power
     # Above e^300 the logarithm of r' / r is that of s / r.
     x = np.exp(np.minimum(log_x, 300.0))
-    # r' = 0, at a pole for r = s, has loss -inf or finite: the floor keeps 0 times inf away.
+    # r' = 0, at a pole for r = s, has loss -inf or a finite one: the floor avoids 0 times inf.
     square = np.maximum(x * (x + 2 * height), np.nextafter(-1.0, 0.0))
     u = 0.5 * np.log1p(square) + np.maximum(log_x - 300.0, 0.0)
     return noise.gap * u + _growth(log_v, noise.power * u)
 
 
 def _growth(log_v: np.ndarray, pu: np.ndarray) -> np.ndarray:
-    """v (e^(pu) - 1), also where e^(pu) alone overflows; about e^700 at most."""
+    """Return v (e^(pu) - 1), even if e^(pu) alone overflows; about e^700 at most."""
     near = np.exp(log_v) * np.expm1(np.minimum(pu, 1.0))
     far = np.exp(np.minimum(log_v + pu, 700.0)) - np.exp(np.minimum(log_v, 700.0))
     return np.where(pu <= 1.0, near, far)
@@ -187,19 +188,19 @@ class Estimate(NamedTuple):
     log_survival: np.ndarray  # log P(L > epsilon)
 
 
-# A composition asks for delta and for P(L > epsilon) at the same points: seconds of quadrature. A
-# search for epsilon comes back to the ends of its bracket, and to its root.
+# A composition asks for delta and P(L > epsilon) at the same points, which take seconds. A search
+# for epsilon comes back to the ends of its bracket, and to its root.
 @lru_cache(maxsize=32)
 def _estimate(noise: SphericalLaw, epsilon: bytes) -> Estimate:
     return estimate(noise, np.frombuffer(epsilon))
 
 
 def estimate(noise: SphericalLaw, epsilon: np.ndarray) -> Estimate:
-    """log delta, its relative quadrature error and log P(L > epsilon), for a flat array.
+    """Return log delta, its relative quadrature error and log P(L > epsilon), for a flat array.
 
     The integral over the radius runs on Gauss-Legendre panels that are halved until two node counts
-    agree. The error adds, over all panels, the differences to a rule with fewer nodes in the outer
-    and to one with fewer nodes in the inner integral. log delta is -inf where below LOG_LEFT_OUT.
+    agree. The error sums, over all panels, the differences from a rule with fewer nodes in the
+    outer integral and from one with fewer in the inner. log delta is -inf if below LOG_LEFT_OUT.
     """
     starts = range(0, max(epsilon.size, 1), _CHUNK)
     with np.errstate(divide="ignore", over="ignore", under="ignore", invalid="ignore"):
@@ -215,8 +216,8 @@ def _estimate_of_chunk(noise: SphericalLaw, epsilon: np.ndarray) -> Estimate:
         fine, outer_error, inner_error, tail = _panel_sums(noise, epsilon, panels, reference)
         scale = total + np.bincount(owner, fine, epsilon.size)
         split = (outer_error > _TARGET * scale[owner]) & (level < _LEVELS - 1)
-        # A place that is not smooth asks for few halves on each level. Where many are asked for the
-        # rules differ by rounding, which halves do not cure.
+        # A place that is not smooth asks for few halves on each level. If many are asked for, the
+        # rules differ by rounding, which halving does not cure.
         split &= np.bincount(owner[split], minlength=epsilon.size)[owner] <= _MOST_SPLITS
         for sums, part in ((total, fine), (survival, tail), (error, outer_error + inner_error)):
             sums += np.bincount(owner[~split], part[~split], epsilon.size)
@@ -235,8 +236,11 @@ def _estimate_of_chunk(noise: SphericalLaw, epsilon: np.ndarray) -> Estimate:
 def _panel_sums(
     noise: SphericalLaw, epsilon: np.ndarray, panels: Panels, reference: np.ndarray
 ) -> tuple[np.ndarray, ...]:
-    """The integral of delta's integrand over each panel, how much it differs with fewer nodes in
-    the outer and in the inner integral, and that of P(L > epsilon); all times e^-reference."""
+    """Integrate delta and P(L > epsilon) over each panel, all times e^-reference.
+
+    Returns the integral of delta, how much it differs with fewer nodes in the outer and in the
+    inner integral, and the integral of P(L > epsilon).
+    """
     (few, few_weights), (many, weights) = (unit_gauss_legendre(count) for count in _OUTER)
     first, last = slice(few.size), slice(few.size, None)
     sparse, dense = _INNER
