@@ -1,4 +1,4 @@
-"""Files that are found, not listed: one that is broken is named and left out, and stops nothing."""
+"""Modules that are found, not listed: a broken one is named and left out, and stops nothing."""
 
 import importlib
 import sys
@@ -11,7 +11,7 @@ _left_out: dict[str, str] = {}
 
 
 def modules_of(names: Iterable[str]) -> Iterator[ModuleType]:
-    """The modules of these names but for those that cannot be imported, see `leave_out`."""
+    """Import and yield the modules of these names but for those that fail, see `leave_out`."""
     for name in names:
         if name not in _left_out:
             try:
@@ -30,5 +30,5 @@ def leave_out(name: str, why: str) -> None:
 
 
 def left_out(package: str) -> dict[str, str]:
-    """The modules that were left out so far, with the reason, below a package."""
+    """Return the modules below a package that were left out so far, with the reasons."""
     return {name: why for name, why in _left_out.items() if name.startswith(package)}

@@ -1,6 +1,6 @@
-"""Which extra of the package brings what cannot be imported."""
+"""The extra of the package that brings what cannot be imported."""
 
-# By the name that is imported. Where several extras have a package, the smallest of them.
+# By imported name, the smallest extra that has the package.
 EXTRAS = {
     "pandas": "compare",
     "dp_accounting": "accounting",

@@ -1,4 +1,4 @@
-"""Code that a user names as ``module:name``: how it is loaded, with errors of one line."""
+"""Load code that a user names as ``module:name``, with errors of one line."""
 
 import importlib
 import inspect
@@ -13,10 +13,11 @@ class LoadError(ValueError):
 
 
 def load_named(name: str) -> object:
-    """The object that ``module:name`` names.
+    """Load the object that ``module:name`` names.
 
     Raises:
-        LoadError: No such module or name, or the module raised an error or ended; in one line.
+        LoadError: `name` has another form, there is no such module or name, or the module raised
+            an error or ended.
     """
     module_name, _, attribute = name.partition(":")
     if not (module_name and attribute):
@@ -41,9 +42,9 @@ def load_named(name: str) -> object:
 
 
 def check_takes(function: Callable, parameters: tuple[str, ...], name: str) -> None:
-    """Raise ValueError, with the name of the function, unless it can be called with these.
+    """Raise ValueError, naming the function, unless it takes these positional parameters.
 
-    A function without a signature passes, such as some in C.
+    A function without a readable signature, such as some in C, passes.
     """
     try:
         signature = inspect.signature(function)
@@ -59,12 +60,12 @@ def check_takes(function: Callable, parameters: tuple[str, ...], name: str) -> N
 
 
 def error_line(error: BaseException, name: str = "") -> str:
-    """An error in one line: type, place and message.
+    """Describe an error in one line: type, place and message.
 
     Args:
-        error: A raised one.
+        error: An error that was raised.
         name: ``module:name`` of the code that ran. The place is the last line of its module that
-            the error went through, or the last line of all where it went through none.
+            the error went through, or the last line of all if it went through none.
     """
     if isinstance(error, SyntaxError) and error.filename:
         place, message = f"{error.filename}, line {error.lineno}", error.msg
@@ -76,11 +77,11 @@ def error_line(error: BaseException, name: str = "") -> str:
 
 
 def went_through(error: Exception, name: str) -> bool:
-    """Whether an error was raised in the module of ``module:name``, or in what it called."""
+    """Return whether an error was raised in the module of ``module:name``, or in what it called."""
     return bool(_within(traceback.extract_tb(error.__traceback__), name))
 
 
 def _within(frames: traceback.StackSummary, name: str) -> list[traceback.FrameSummary]:
-    """The frames in the file of the module of ``module:name``."""
+    """Return the frames in the file of the module of ``module:name``."""
     module = sys.modules.get(name.partition(":")[0])
     return [frame for frame in frames if frame.filename == getattr(module, "__file__", None)]

@@ -1,4 +1,4 @@
-"""Options of mechanisms: a default, the allowed values, and a check whose error names both.
+"""Options of mechanisms: a default, the allowed values, and a check whose error names them.
 
 Mechanisms are importable with numpy, scipy and mpmath alone, hence no pydantic here.
 """
@@ -18,7 +18,7 @@ class Option:
     Args:
         default: The value if none is given.
         allowed: The allowed values in words, shown by ``describe`` and in errors.
-        accepts: Whether a value is allowed.
+        accepts: Returns whether a value is allowed.
         description: One line.
     """
 
@@ -35,58 +35,58 @@ class Option:
 
 
 def is_number(value: Any) -> bool:
-    """Whether it is a real number; true and false are none."""
+    """Return whether a value is a real number; True and False are not."""
     return isinstance(value, Real) and not isinstance(value, bool)
 
 
 def is_count(value: Any, least: int = 1) -> bool:
-    """Whether it is an integer of at least `least`."""
+    """Return whether a value is an integer of at least `least`."""
     return is_number(value) and isinstance(value, Integral) and value >= least
 
 
 def choice(*values: str, description: str) -> Option:
-    """One of a few names; the first is the default."""
+    """Return an option for one of a few names; the first is the default."""
     return Option(
         values[0],
         " or ".join(values),
-        # An array has no one truth value.
+        # Comparing an array with names gives no single truth value.
         lambda v: isinstance(v, str) and v in values,
         description,
     )
 
 
 def positive_integer(description: str) -> Option:
-    """An integer of at least 1, which is the default."""
+    """Return an option for an integer of at least 1, which is the default."""
     return Option(1, "an integer >= 1", is_count, description)
 
 
 def probability(description: str) -> Option:
-    """A number in (0, 1]; 1 is the default."""
+    """Return an option for a number in (0, 1]; 1 is the default."""
     return Option(1.0, "a number in (0, 1]", lambda v: is_number(v) and 0 < v <= 1, description)
 
 
 def matrix(description: str) -> Option:
-    """A finite real matrix, or None for the identity."""
+    """Return an option for a finite real matrix, or None for the identity."""
     return Option(None, "a finite real matrix or null for the identity", _is_matrix, description)
 
 
 def weights(description: str) -> Option:
-    """A vector of positive weights with sum at most 1, or None for equal weights."""
+    """Return an option for positive weights with sum at most 1, or None for equal weights."""
     allowed = "positive weights with sum at most 1, or null for equal weights"
     return Option(None, allowed, _are_weights, description)
 
 
 def shares(description: str) -> Option:
-    """A vector or matrix of numbers in [0, 1], or None, which the description explains."""
+    """Return an option for a vector or matrix in [0, 1], or None, which `description` explains."""
     return Option(
         None, "a vector or matrix of numbers in [0, 1], or null", _are_shares, description
     )
 
 
 def _as_floats(value: Any, axes: int) -> np.ndarray | None:
-    """Finite numbers of a sequence or an array with `axes` axes, as floats; None for anything else.
+    """Return the finite numbers of a sequence or an array with `axes` axes, as floats, or None.
 
-    Texts and booleans are no numbers, and what is masked is none either.
+    None stands for anything else, such as texts, booleans, masked or empty arrays.
     """
     try:
         array = np.asarray(value)

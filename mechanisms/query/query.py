@@ -9,8 +9,8 @@ from mechanisms.query.sensitivities import check_sensitivities
 from mechanisms.query.words import nearest
 
 ADJACENCIES = ("add-remove", "replace", "local")
-# Beyond these limits numbers of the mathematics (fourth moments of the squared norm, e^epsilon)
-# leave the range of float64; no use of a mechanism comes near them.
+# Beyond these limits intermediate numbers (fourth moments of the squared norm, e^epsilon) leave the
+# range of float64; no use of a mechanism comes near the limits.
 EPSILONS = (1e-15, 1e15)
 LEAST_DELTA = 1e-307
 DELTAS = {"low": 0.0, "high": math.nextafter(1.0, 0.0), "allowed": "with 0 <= delta < 1"}
@@ -54,7 +54,7 @@ def checked_real(name: str, value: object, *, low: float, high: float, allowed: 
     """Return `value` as a float if it is a real number with low <= value <= high.
 
     Raises TypeError for anything that is not a real number (booleans and text included) and
-    ValueError, naming the value and the `allowed` range, for NaN, infinities and the rest.
+    ValueError, naming the value and the `allowed` range, for other numbers, NaN and infinities.
     """
     if isinstance(value, bool) or not isinstance(value, Real):
         raise TypeError(f"{name} must be a real number {allowed}, got {value!r}")
@@ -83,12 +83,12 @@ class Shifts(NamedTuple):
 
     @property
     def norm(self) -> float:
-        """Their l2 norm together."""
+        """The l2 norm of all changes together."""
         return math.hypot(self.width * math.sqrt(self.count), self.rest)
 
 
 def concentrated(l1: float, linf: float, elements: int) -> Shifts:
-    """The most concentrated change of at most l1 in all, and linf each, over `elements` elements.
+    """Return the most concentrated change of `elements` elements: l1 in all, linf each, at most.
 
     At most one of l1 and linf is infinite.
     """
@@ -115,24 +115,23 @@ class Query:
     Args:
         shape: Axes of the answer, each at least 1; M is their product.
         l2_sensitivity: sup ||f(x) - f(x')||_2 (Frobenius for matrices). Like all sensitivities and
-            bounds, in [1e-12, 1e12]. Where left out, the largest that the others allow.
-        l1_sensitivity: sup ||f(x) - f(x')||_1, positive, or None where unknown.
+            bounds, in [1e-12, 1e12]. If left out, the largest that the other numbers allow.
+        l1_sensitivity: sup ||f(x) - f(x')||_1, positive, or None if unknown.
         linf_sensitivity: Largest change of one element, positive. Defaults to the width b - a of
-            `element_range` where that is given. If the answer is one number, all norms are equal,
+            `element_range` if that is given. If the answer is one number, all norms are equal,
             and one of the three sensitivities states the others.
         element_range: (a, b), a < b, if every element of the answer lies in [a, b].
         frobenius_bound: gamma = sup ||f(x)||_F over all data sets, positive (MVG needs it).
         adjacency: "add-remove", "replace" (one record changes its value) or "local".
-        structure: How records form the answer; "records" and "gram" need a matrix:
-            "records", each column is one record x_j of R^m, so that D (unless local) is zero
-            outside one column; "gram", the (m, m) answer is sum_j x_j x_j^T over the records;
-            "histogram", each record adds B to one cell of an answer of any shape, so that D is
-            +-B e_i (add-remove) or B (e_i - e_j) with i != j (replace), and the sensitivities
-            follow from B: those left out are filled in, and a stated one must agree; None, none of
-            these or unknown.
+        structure: How records form the answer, or None for any other or an unknown way. With
+            "records", each column of a matrix is one record x_j of R^m, so that D (unless local) is
+            zero outside one column. With "gram", the (m, m) answer is sum_j x_j x_j^T over the
+            records. With "histogram", each record adds B to one cell of an answer of any shape, so
+            that D is +-B e_i (add-remove) or B (e_i - e_j) with i != j (replace). The sensitivities
+            then follow from B: those left out are filled in, and a stated one must agree.
         record_bound: B = sup ||x_j||_2 of those records, positive; required with "records" and
             "gram". A covariance (1/N) sum x x^T of records with norm at most R has
-            B = R / sqrt(N). For a histogram it defaults to 1: it counts records.
+            B = R / sqrt(N). For a histogram it defaults to 1: the answer counts records.
 
     Raises:
         TypeError: A number, shape or range of the wrong type.
@@ -184,7 +183,7 @@ class Query:
                 object.__setattr__(self, name, stated)
 
     def _largest_l2(self) -> float:
-        """The largest that the other numbers allow, where l2_sensitivity is left out."""
+        """Return the largest l2_sensitivity that the other numbers allow, or raise ValueError."""
         bounds = [] if self.frobenius_bound is None else [2 * self.frobenius_bound]
         if self.largest_shifts is not None:
             bounds.append(self.largest_shifts.norm)
@@ -277,7 +276,7 @@ class Query:
         """sup ||D||_F by record_bound for a Gram matrix that one record changes, else None.
 
         Add-remove: D = +-x x^T, so B^2. Replace: D = x x^T - y y^T with ||D||_F^2 = |x|^4 + |y|^4 -
-        2 (x.y)^2, so sqrt(2) B^2 at orthogonal x and y. In one dimension none are orthogonal: B^2.
+        2 (x.y)^2, so sqrt(2) B^2 at orthogonal x and y. One dimension has no such x and y: B^2.
         """
         if self.structure != "gram" or self.adjacency == "local":
             return None
@@ -300,19 +299,19 @@ class Query:
 
     @property
     def largest_shifts(self) -> Shifts | None:
-        """The most concentrated change of the l1 ball and the element box, None without either.
+        """The most concentrated change within the l1 ball and the element box; None without either.
 
         As many elements as possible change by linf_sensitivity, and one more by what is left of
         l1_sensitivity. Its sorted |D_i| majorise those of every D in the ball and the box, so that
         it has the largest norms. l2_sensitivity is not used here, and a Gram matrix may not allow
-        it.
+        this change.
         """
         linf = math.inf if self.linf_sensitivity is None else self.linf_sensitivity
         l1 = math.inf if self.l1_sensitivity is None else self.l1_sensitivity
         return None if min(l1, linf) == math.inf else concentrated(l1, linf, self.changed)
 
     def largest_multiple(self, *, l2: float, l1: float, linf: float) -> float:
-        """The largest multiple of a change of these norms that keeps all stated sensitivities."""
+        """Return the largest multiple of a change of these norms that the sensitivities allow."""
         stated = (
             (self.l2_sensitivity, l2),
             (self.l1_sensitivity, l1),
@@ -322,7 +321,7 @@ class Query:
 
     @property
     def change_of_one(self) -> float:
-        """The largest change of a single element; on the diagonal of a Gram matrix."""
+        """The largest change of one element; of a Gram matrix, of a diagonal element."""
         largest = self.largest_multiple(l2=1.0, l1=1.0, linf=1.0)
         return largest if self.gram_change is None else min(largest, self.record_bound**2)
 
@@ -348,10 +347,10 @@ class Budget:
 
     @classmethod
     def of_part(cls, *, epsilon: float, delta: float) -> Self:
-        """The budget of one release of many, as a theorem divides or amplifies the whole.
+        """Return the budget of one release of many, as a theorem divides or amplifies the whole.
 
         Raises:
-            Unsupported: A number is out of range; the budget that was given is not.
+            Unsupported: A number is out of range, although the given budget is not.
         """
         try:
             return cls(epsilon=epsilon, delta=delta)

@@ -16,7 +16,7 @@ def require_dimensions(query: Query) -> None:
 
 
 def matrix_shape(query: Query) -> tuple[int, int]:
-    """(m, n) of a matrix-valued query; raises Unsupported for any other shape."""
+    """Return (m, n) of a matrix-valued query; raise Unsupported for any other shape."""
     if len(query.shape) != 2:
         raise Unsupported(
             f"is defined for matrix-valued queries, got shape {query.shape}; give a vector of "

@@ -38,14 +38,14 @@ def check_sensitivities(query: Query) -> None:
 
 
 def _of_one_change(query: Query) -> Iterator[_Inequality]:
-    """Between the sensitivities, each of which is the least bound of a norm of D.
+    """Yield inequalities between the sensitivities, each of which is the supremum of a norm of D.
 
     At most k elements of D differ from zero (`Query.changed`). Every D obeys
     ||D||_inf <= ||D||_2 <= ||D||_1 <= sqrt(k) ||D||_2 and ||D||_2 <= sqrt(k) ||D||_inf, and so do
     the suprema. Both also obey ||D||_2^2 <= ||D||_1 ||D||_inf.
 
-    The width of `element_range` stands for linf_sensitivity where that is not stated. It bounds the
-    values, so that it may exceed the other sensitivities.
+    If linf_sensitivity is not stated, it is the width of `element_range`. This bounds the values
+    and may exceed the other sensitivities.
     """
     l1, l2, linf, k = query.l1_sensitivity, query.l2_sensitivity, _stated_linf(query), query.changed
     root = math.sqrt(k)
@@ -69,7 +69,7 @@ def _stated_linf(query: Query) -> float | None:
 
 
 def _of_two_values(query: Query) -> Iterator[_Inequality]:
-    """D is the difference of two values, which both have the bounds of every value.
+    """Yield inequalities that hold because D is the difference of two values with bounds.
 
     The other inequalities imply that the l1 sensitivity is at most k (b - a).
     """
@@ -88,13 +88,13 @@ def _of_two_values(query: Query) -> Iterator[_Inequality]:
 
 
 def _of_records(query: Query) -> Iterator[_Inequality]:
-    """D is the difference of two terms of the bounded norm: of columns, or of squares x x^T.
+    """Yield bounds on D, the difference of two terms of bounded norm: columns, or squares x x^T.
 
-    Columns: 2 B for each that changes, all of them under local privacy. A Gram matrix changes by
-    B^2 if a record is added or removed. If one is replaced, the sum of both norms, 2 B^2, is
-    accepted although `Query.gram_change` is less: mvg2018 calibrates to it, and nothing is judged
-    by a change of that size. In how many records a Gram matrix changes under local privacy is not
-    known.
+    Each column that changes adds 2 B, and under local privacy all columns change. A Gram matrix
+    changes by B^2 if a record is added or removed. If one is replaced, the sum of both norms,
+    2 B^2, is accepted although `Query.gram_change` is less: mvg2018 calibrates to it, and nothing
+    is judged by a change of that size. In how many records a Gram matrix changes under local
+    privacy is not known.
     """
     l2, bound = query.l2_sensitivity, query.record_bound
     if query.structure == "records":
@@ -110,7 +110,7 @@ def _of_records(query: Query) -> Iterator[_Inequality]:
 
 
 def _of_one_value(query: Query) -> Iterator[_Inequality]:
-    """The least norms of values with elements in the element range."""
+    """Yield the least norms of values with elements in the element range, as inequalities."""
     if query.element_range is None:
         return
     low, high = query.element_range
@@ -131,10 +131,10 @@ def _of_one_value(query: Query) -> Iterator[_Inequality]:
 
 
 def _of_a_box_and_a_ball(query: Query) -> Iterator[_Inequality]:
-    """D is the difference of values x and y with elements in a range and a norm of at most g.
+    """Yield bounds on D = x - y for values x and y in an element range, with norms of at most g.
 
-    ||x - y||^2 <= 2 g^2 - 2 x.y, where each of the elements that change adds at least the least
-    product of two numbers of the range to x.y, and every other one its square.
+    ||x - y||^2 <= 2 g^2 - 2 x.y. Each element that changes adds at least the least product of two
+    numbers of the range to x.y, and every other element adds its square.
     """
     if query.element_range is None or query.frobenius_bound is None:
         return

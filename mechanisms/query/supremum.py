@@ -1,4 +1,4 @@
-"""The largest of a number over the changes that a query allows, between two bounds."""
+"""Bounds on the largest value of a number over the changes that a query allows."""
 
 from collections.abc import Iterable
 from typing import NamedTuple
@@ -8,18 +8,18 @@ _ROUNDING = 1e-12
 
 
 class Supremum(NamedTuple):
-    """Bounds of a supremum; equal but for rounding where it is known."""
+    """Bounds on a supremum; equal up to rounding if it is known."""
 
     lower: float
     upper: float
 
     @property
     def exact(self) -> bool:
-        """Whether they are equal but for rounding."""
+        """Whether the bounds are equal up to rounding."""
         return self.lower >= self.upper * (1 - _ROUNDING)
 
 
 def best_bounds(lower: Iterable[float], upper: Iterable[float]) -> Supremum:
-    """The best of several bounds; made equal where they differ by rounding alone."""
+    """Return the best of several bounds, made equal if they differ by rounding alone."""
     best = Supremum(max(lower), min(upper))
     return Supremum(best.upper, best.upper) if best.exact else best

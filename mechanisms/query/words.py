@@ -14,7 +14,7 @@ _HYPHEN = re.compile(r"(?<![\w.)\]<-])-(?=[\d.]*\d)")
 def nearest(
     name: Any, known: Iterable[Any], words: str = "did you mean {!r}? ", most: int = 1
 ) -> str:
-    """`words` with up to `most` known names that resemble `name`, nearest first; "" if none does.
+    """Return `words` with up to `most` known names that resemble `name`, nearest first, or "".
 
     Case is ignored.
     """
@@ -24,7 +24,7 @@ def nearest(
 
 
 def query_in_words(fields: Mapping[str, Any]) -> str:
-    """Shape, size, sensitivities and adjacency of a query, given as its fields.
+    """Return shape, size, sensitivities and adjacency of a query, given as its fields, as text.
 
     "120x400, M = 48,000, l2 sensitivity 1, add-remove"; l1 and linf follow l2 if they are known.
     """
@@ -36,13 +36,13 @@ def query_in_words(fields: Mapping[str, Any]) -> str:
 
 
 def in_one_line(error: object) -> str:
-    """One line, `error: ...`: what cannot be printed is escaped, such as line breaks in a path."""
+    """Return `error: ...` in one line; what cannot be printed is escaped, such as line breaks."""
     text = "".join(c if c.isprintable() else repr(c)[1:-1] for c in str(error))
     return f"error: {text}"
 
 
 def aligned(lines: Iterable[Sequence[str]]) -> str:
-    """A table whose columns line up; raises ValueError unless all lines have as many cells."""
+    """Return a table with aligned columns; raise ValueError unless all lines have as many cells."""
     columns = [
         [cell.ljust(max(map(len, column))) for cell in column]
         for column in zip(*lines, strict=True)
@@ -51,7 +51,7 @@ def aligned(lines: Iterable[Sequence[str]]) -> str:
 
 
 def rounded_down(value: float, digits: int = 3) -> str:
-    """A lower bound as text: the largest number of `digits` significant digits not above it.
+    """Write a lower bound: the largest number of `digits` significant digits not above it.
 
     0.0042667 is 0.00426, and -0.0042667 is -0.00427.
     """
@@ -59,7 +59,7 @@ def rounded_down(value: float, digits: int = 3) -> str:
 
 
 def rounded_up(value: float, digits: int = 3) -> str:
-    """An upper bound as text: the smallest number of `digits` significant digits not below it.
+    """Write an upper bound: the smallest number of `digits` significant digits not below it.
 
     0.0042612 is 0.00427.
     """
@@ -67,7 +67,7 @@ def rounded_up(value: float, digits: int = 3) -> str:
 
 
 def with_minus(text: str) -> str:
-    """A text with minus signs for the hyphens of numbers, not of names, ranges and exponents."""
+    """Write minus signs for the hyphens of numbers, not of names, ranges and exponents."""
     return _HYPHEN.sub("\N{MINUS SIGN}", text)
 
 

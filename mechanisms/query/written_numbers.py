@@ -12,12 +12,12 @@ _DIGITS = re.compile(r"\s*[+-]?[\d_]+\s*")
 
 
 def is_number(text: str) -> bool:
-    """Whether a text is a finite decimal number, such as 3, -0.5 or 1e-5."""
+    """Return whether a text is a finite decimal number, such as 3, -0.5 or 1e-5."""
     return _NUMBER.fullmatch(text) is not None
 
 
 def reads_as_float(text: str) -> bool:
-    """Whether Python reads a text as a float, nan and inf included."""
+    """Return whether Python reads a text as a float, nan and inf included."""
     try:
         float(text)
     except ValueError:
@@ -26,11 +26,11 @@ def reads_as_float(text: str) -> bool:
 
 
 def number_in(text: str) -> float:
-    """The float64 nearest to the number that a text spells.
+    """Return the float64 nearest to the number that a text spells.
 
     Raises:
-        ValueError: The text is no number; or its float64 is whole, 0 or infinite and the number is
-            not, or the text is a whole number in digits and its float64 is another one.
+        ValueError: The text is not a number. Or its float64 is whole, 0 or infinite and the number
+            is not. Or it is a whole number in digits, and its float64 is another number.
     """
     try:
         value = float(text)
@@ -51,10 +51,10 @@ def number_in(text: str) -> float:
 
 
 def whole_number_in(text: str) -> int:
-    """The whole number that a text spells, exactly, however many digits it has; 1e5 is one.
+    """Return the whole number that a text spells, exactly; 1e5 is one.
 
     Raises:
-        ValueError: The text is no whole number, or one of more than 4,001 digits.
+        ValueError: The text is not a whole number, or one of more than 4,001 digits.
     """
     exact = _decimal(text)
     if not exact.is_finite() or exact.adjusted() > 4000 or exact != exact.to_integral_value():
