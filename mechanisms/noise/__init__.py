@@ -1,1 +1,1 @@
-"""Noise distributions: how they are drawn, their moments, and their privacy profile."""
+"""Noise distributions: samplers, moments of the squared norm, and privacy profiles."""

@@ -1,14 +1,14 @@
-"""Draws of the matrix Bingham distribution: V (d, k) orthonormal, density ~ exp(tr(V^T M V)).
+"""Draws from the matrix Bingham distribution: V (d, k) orthonormal, density ~ exp(tr(V^T M V)).
 
 M is diagonal here; the caller diagonalises M and rotates V back.
 
-Gibbs sampling by rotations. Turning rows i and j of V by an angle t keeps V orthonormal and the
-uniform measure invariant, and with P = |r_i|^2, Q = |r_j|^2 and D = r_i . r_j
+The Gibbs sampler rotates rows. Rotating rows r_i and r_j of V by an angle t keeps V orthonormal and
+the uniform measure invariant. With P = |r_i|^2, Q = |r_j|^2 and D = r_i . r_j
 
     tr(V^T M V) = const + (m_i - m_j) ((P - Q) / 2 cos 2t - D sin 2t),
 
-so that 2t is drawn exactly, from a von Mises distribution. Disjoint pairs turn together, in all
-chains at once.
+so 2t follows a von Mises distribution and is drawn exactly. Disjoint pairs of rows are rotated
+together, in all chains at once.
 """
 
 import math
@@ -18,7 +18,8 @@ import numpy as np
 CHAINS = 4
 # Split R-hat below which chains count as converged (Vehtari et al. 2021).
 CONVERGED = 1.01
-# Where all m are equal R-hat sees nothing; turning random pairs forgets any start in 60 sweeps.
+# If all m_i are equal, tr(V^T M V) is constant and R-hat shows nothing; rotating random pairs then
+# forgets any start within 60 sweeps.
 LEAST_SWEEPS = 128
 MOST_SWEEPS = 1 << 15
 
@@ -26,26 +27,27 @@ MOST_SWEEPS = 1 << 15
 def sample_bingham(
     exponents: np.ndarray, components: int, rng: np.random.Generator, draws: int
 ) -> tuple[np.ndarray, dict[str, float]]:
-    """Independent V of density ~ exp(tr(V^T diag(exponents) V)), up to V -> V Q, and diagnostics.
+    """Draw V of density ~ exp(tr(V^T diag(exponents) V)), each up to V -> V Q with Q orthogonal.
 
-    One chain per draw, at least four; every other one starts at the mode, the rest uniformly. The
-    number of sweeps is doubled until the split R-hat of tr(V^T M V) over the second half of all
-    chains is below 1.01, or 32,768 are done. A draw is the last state of a chain chosen at random.
+    There is one chain per draw, and at least four. Every other chain starts at the mode, the rest
+    at a uniform V. The number of sweeps doubles until the split R-hat of tr(V^T M V) over the
+    second half of every chain is below 1.01, or until 32,768 sweeps are done. A draw is the last
+    state of a chain that is chosen at random. If k = d, every draw is the identity.
 
     Args:
         exponents: (d,) diagonal of M, in decreasing order.
         components: k <= d.
-        draws: At least 1.
+        draws: Number of independent draws, at least 1.
 
     Returns:
-        (draws, d, k), and {"r_hat", "sweeps"}: an r_hat of 1.01 or more says that the chains had
-        not converged at the limit.
+        The draws (draws, d, k), and the diagnostics {"r_hat", "sweeps"}. An r_hat of 1.01 or more
+        says that the chains had not converged at the limit.
     """
     size = len(exponents)
     if components == size:
         return np.broadcast_to(np.eye(size), (draws, size, size)), {"r_hat": 1.0, "sweeps": 0.0}
     chains = max(CHAINS, draws)
-    # Rows first: the rows of all chains that turn together are gathered in one piece.
+    # The axis of rows comes first, so that a row of all chains is gathered in one piece.
     state = np.empty((size, chains, components))
     uniform, _ = np.linalg.qr(rng.standard_normal((chains // 2, size, components)))
     state[:, 0::2] = np.eye(size, components)[:, None]
@@ -61,16 +63,17 @@ def sample_bingham(
             break
         sweeps *= 2
     chosen = rng.choice(chains, draws, replace=False)
-    # Rotations keep V orthonormal but for rounding, which this takes out.
+    # Rotations keep V orthonormal up to rounding, which QR removes.
     drawn, _ = np.linalg.qr(state[:, chosen].swapaxes(0, 1))
     return drawn, {"r_hat": r_hat, "sweeps": float(sweeps)}
 
 
 def _sweep(state: np.ndarray, exponents: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Turn pairs of rows in place; returns tr(V^T M V) of every chain.
+    """Rotate pairs of rows in place and return tr(V^T M V) of every chain, (chains,).
 
-    Random pairs of all rows come first. The exchange between the k leading rows, which hold most of
-    V, and all the others would remain slow, so each leads a share of them in turn.
+    The first pairs are random pairs of all rows. They alone would exchange little between the k
+    leading rows, which hold most of V, and the others. So each other row is then paired once with
+    a leading row.
     """
     size, leaders = len(exponents), state.shape[2]
     order = rng.permutation(size)
@@ -90,7 +93,7 @@ def _turn(
     second: np.ndarray,
     rng: np.random.Generator,
 ) -> None:
-    """Draw the angle of every pair (first[l], second[l]) of rows given all other rows."""
+    """Rotate every pair of rows (first[l], second[l]) in place, by an angle drawn given V."""
     a, b = state[first], state[second]
     gap = (exponents[first] - exponents[second])[:, None]
     cosine = 0.5 * gap * (np.vecdot(a, a) - np.vecdot(b, b))
@@ -101,9 +104,9 @@ def _turn(
 
 
 def split_r_hat(trace: np.ndarray) -> float:
-    """Potential scale reduction of the chains' halves (Gelman et al. 2013, Section 11.4).
+    """Return the potential scale reduction of half chains (Gelman et al. 2013, Section 11.4).
 
-    trace: (sweeps, chains), sweeps at least 4. 1 where all values are equal.
+    trace: (sweeps, chains), with at least 4 sweeps. The result is 1 if all values are equal.
     """
     half = len(trace) // 2
     parts = np.concatenate([trace[:half], trace[-half:]], axis=1)

@@ -1,4 +1,4 @@
-"""Draws of the density exp(-c ||y||) on a box: what the exponential mechanism releases."""
+"""Draws from the density ~ exp(-c ||y||) on a box, which the exponential mechanism releases."""
 
 import math
 
@@ -8,13 +8,13 @@ import scipy
 from mechanisms.noise.distribution import CHUNK
 from mechanisms.privacy.numerics import peak_window
 
-# Points at which log p is computed, and parts into which a spline divides each step between them.
-# _SCAN_POINTS are those of the search for the range of the table.
+# log p is computed at _POINTS points; a spline divides each step between them into _REFINED parts.
+# The search for the range of the table uses _SCAN_POINTS points.
 _POINTS = 385
 _REFINED = 128
 _SPLINE_DEGREE = 7
 _SCAN_POINTS = 33
-# Replaces a slope of 0, by which nothing can be divided.
+# Replaces a rise of 0 in log p, by which `draw_tau` would divide.
 _FLAT = 1e-300
 
 
@@ -22,25 +22,25 @@ class BoxedExponential:
     """The density exp(-c ||y||) on the box [-below, above] around 0, as a mixture of normals.
 
     exp(-c r) is the mean of exp(-t r^2) over t > 0 with the density
-    g(t) = c / (2 sqrt(pi)) t^(-3/2) exp(-c^2 / (4 t)) (its Laplace transform is exp(-c sqrt(.))).
+    g(t) = c / (2 sqrt(pi)) t^(-3/2) exp(-c^2 / (4 t)), whose Laplace transform is exp(-c sqrt(.)).
     So t has a density proportional to g(t) prod_i Z_i(t), where Z_i is the integral of exp(-t y^2)
-    over the i-th side, and given t the coordinates are independent truncated normals: a draw of t
-    and then of these is exact. As 0 lies in the box, neither Z_i nor the inversion meets a far
-    tail.
+    over the i-th side of the box. Given t, the coordinates are independent truncated normals, so it
+    is exact to draw t and then the coordinates. Because 0 lies in the box, neither Z_i nor the
+    inversion meets a far tail.
 
-    The density p of tau = log t, which is t times that of t, is unimodal: t times the slope of
-    log p is c^2 / 4 - t / 2 - t^2 sum_i m_i, where m_i is the mean of y_i^2 given t. It falls,
-    because t Var(y_i^2) <= 3/2 m_i (integration by parts with the density of y_i^2, w^(-1/2)
-    e^(-t w) times a step function that falls).
-    As 0 <= m_i <= 1 / (2 t), the mode lies between c^2 / (2 (M + 1)) and c^2 / 2.
+    The density p of tau = log t is unimodal. The slope of log p, times t, is
+    c^2 / 4 - t / 2 - t^2 sum_i m_i, where m_i is the mean of y_i^2 given t. This falls with t,
+    because t Var(y_i^2) <= 3/2 m_i (integration by parts with the density of y_i^2, which is
+    w^(-1/2) e^(-t w) times a step function that falls).
+    Because 0 <= m_i <= 1 / (2 t), the mode of t lies between c^2 / (2 (M + 1)) and c^2 / 2.
 
     The table of log p covers all tau at which p is above e^-45 of its peak. A spline fills its
-    49153 points, and log p is linear between them. The relative error of p is below 1e-5
-    where p is above e^-20 of its peak (as tests show), and so is that of the answer's density.
+    49153 points, and log p is linear between them. If p is above e^-20 of its peak, its relative
+    error is below 1e-5 (see the tests), and so is the error of the answer's density.
 
     Args:
         below, above: Distances (M,) from the value to the lower and the upper wall, >= 0.
-        rate: c > 0.
+        rate: c > 0, per unit of the answer.
     """
 
     def __init__(self, below: np.ndarray, above: np.ndarray, rate: float):
@@ -61,7 +61,7 @@ class BoxedExponential:
         self.log_p -= self.log_p.max()
 
     def log_density(self, tau: np.ndarray) -> np.ndarray:
-        """log p of tau = log t up to a constant, for tau of any shape; memory is bounded."""
+        """Return log p(tau) up to a constant, for tau of any shape, in bounded memory."""
         flat = tau.ravel()
         # log Z_i = log(erf + erf) - tau / 2, up to a constant.
         log_p = -0.5 * (len(self.below) + 1) * flat - 0.25 * np.exp(2 * math.log(self.rate) - flat)
@@ -74,7 +74,7 @@ class BoxedExponential:
         return log_p.reshape(tau.shape)
 
     def draw(self, centre: np.ndarray, rng: np.random.Generator, trials: int) -> np.ndarray:
-        """`trials` draws around `centre` (M,), float64 (trials, M)."""
+        """Draw `trials` answers around `centre` (M,), float64 (trials, M)."""
         root = np.exp(0.5 * self.draw_tau(rng, trials))
         draws = np.empty((trials, len(centre)))
         at_once = max(1, CHUNK // 8 // len(centre))
@@ -85,7 +85,7 @@ class BoxedExponential:
         return np.clip(draws, centre - self.below, centre + self.above, out=draws)
 
     def draw_tau(self, rng: np.random.Generator, trials: int) -> np.ndarray:
-        """`trials` draws of tau by inversion, (trials,): log p is linear within each step."""
+        """Draw tau by inversion, (trials,); log p is linear within each step of the table."""
         rise = np.diff(self.log_p)
         rise[rise == 0] = _FLAT
         masses = np.exp(self.log_p[:-1]) * scipy.special.exprel(rise)
@@ -97,12 +97,12 @@ class BoxedExponential:
         return self.tau[step] + within * (self.tau[1] - self.tau[0])
 
     def _truncated_normals(self, root: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """y with the density ~ exp(-(root y)^2) on [-below, above]; root (k, 1)."""
+        """Draw y (k, M) of density ~ exp(-(root y)^2) on [-below, above]; root (k, 1)."""
         below, above = scipy.special.erf(root * self.below), scipy.special.erf(root * self.above)
         uniform = rng.random((2, *below.shape))
         upwards = uniform[0] * (below + above) >= below
         side = np.where(upwards, self.above, self.below)
-        # The tail at |y| is that at the wall plus a uniform share of the mass before it.
+        # The tail at |y| is the tail at the wall plus a uniform share of the mass before the wall.
         tail = scipy.special.erfc(root * side) + uniform[1] * np.where(upwards, above, below)
         distance = np.minimum(scipy.special.erfcinv(tail) / root, side)
         return np.where(upwards, distance, -distance)

@@ -13,7 +13,7 @@ from mechanisms.privacy.gaussian_profile import gaussian_between
 
 @dataclass(frozen=True, kw_only=True)
 class _OneSigma(Noise):
-    """Gaussian noise that hides a change D as well as ||D||_2 / sigma says; base of those below."""
+    """Base class of Gaussian noise with mu = sup ||D||_2 / sigma over the allowed changes D."""
 
     shape: tuple[int, ...]
     sigma: float
@@ -51,10 +51,11 @@ class IndependentGaussian(_OneSigma):
 class SymmetricGaussian(_OneSigma):
     """A symmetric (d, d) matrix with independent N(0, sigma^2) on and above its diagonal.
 
-    The answer is its upper triangle, on which the noise is i.i.d.: mu sigma is the supremum of
-    ||upper(D)||_2 over the changes D. It is at most ||D||_F, which counts what is off the diagonal
-    twice, and equal to it for diagonal D. Such a D attains sup ||D||_F: x = B e_1 added or removed,
-    or replaced by y = B e_2. See `attained_reach` where the query excludes it.
+    The upper triangle determines the answer, and its noise is i.i.d. So mu sigma is the supremum of
+    ||upper(D)||_2 over the changes D. This norm is at most ||D||_F, which counts the elements off
+    the diagonal twice, and equal to it if D is diagonal. A diagonal D attains sup ||D||_F: the
+    record x = B e_1 is added, removed, or replaced by y = B e_2. `attained_reach` covers queries
+    that exclude this D.
     """
 
     def sample(self, rng, trials, dtype=np.float64):
@@ -68,7 +69,7 @@ class SymmetricGaussian(_OneSigma):
         return draws
 
     def loss(self):
-        # L = sum_i n_ii^2 + 2 sum_{i<j} n_ij^2; the k-th cumulant of a z^2 is 2^(k-1) (k-1)! a^k.
+        # L = sum_i n_ii^2 + 2 sum_{i<j} n_ij^2; a z^2 has the k-th cumulant 2^(k-1) (k-1)! a^k.
         diagonal, above = self.shape[0], self.shape[0] * (self.shape[0] - 1) // 2
         return LossMoments(
             tuple(

@@ -1,4 +1,4 @@
-"""Noise that spares every component with a small probability (TLDP)."""
+"""Noise that leaves every component unchanged with a small probability (TLDP)."""
 
 from dataclasses import dataclass, replace
 from functools import reduce
@@ -14,7 +14,7 @@ from mechanisms.privacy.keep_or_noise_profile import KeepOrNoiseProfile
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class KeepOrNoise(Noise):
-    """Zero with probability p_i on component i, else independent scalar noise.
+    """Noise that is zero on component i with probability p_i, and else independent scalar noise.
 
     Args:
         noise: The noise of the components that are not kept, on the whole answer.
@@ -51,18 +51,18 @@ class KeepOrNoise(Noise):
         return replace(self, noise=self.noise.scaled(factor))
 
     def parameters(self):
-        """The scale of the noise, and the log of the largest p_i."""
+        """Return the scale of the noise, and the log of the largest p_i."""
         return self.noise.parameters() | {"log_p": float(self.log_keep.max())}
 
     def profile(self, query):
         noise = self.noise.profile(query)
         if not query.one_column:
-            # Only the elements that may change at once, those that are kept most often, count.
+            # Only elements that may change at once count; the worst are kept most often.
             often = np.sort(self.log_keep, axis=None)[::-1]
             alike = self.size // often.size
             counts = np.clip(query.changed - alike * np.arange(often.size), 0, alike)
             return KeepOrNoiseProfile.of(noise=noise, log_keep=often, counts=counts)
-        # The noise is the same on all columns: the worst is the one that is kept most often.
+        # All columns have the same noise, so the worst column is the one kept most often.
         columns = np.unique(np.broadcast_to(self.log_keep, self.shape), axis=1).T
         profiles = (KeepOrNoiseProfile.of(noise=noise, log_keep=column) for column in columns)
         return max(profiles, key=lambda profile: profile.log_exposure)

@@ -36,12 +36,13 @@ class IndependentLaplace(Noise):
         return {"b": self.scale}
 
     def profile(self, query):
-        """That of `Query.largest_shifts`, the most concentrated change; see `LaplaceProfile`.
+        """Return the profile of the worst change, `Query.largest_shifts` (see `LaplaceProfile`).
 
-        If l2_sensitivity or the records of a d x d Gram matrix may exclude that change, it gives an
-        upper bound, and the largest ||D||_1 known to be possible gives a lower one. For pure
-        privacy both are the same, except for odd d > 1 under replace. None if neither l1 nor linf
-        sensitivity is stated, unless the answer is a Gram matrix.
+        If l2_sensitivity, or the records of a d x d Gram matrix, may exclude that change, the
+        result has two bounds. The upper one concentrates a bound on ||D||_1 in few elements; the
+        lower one belongs to a change that the query allows. At delta = 0 both are equal, except for
+        a Gram matrix with odd d > 1 under replace. The result is None if the query states neither
+        l1_sensitivity nor linf_sensitivity, unless one record changes a Gram matrix.
         """
         bounds = self._change_bounds(query)
         if bounds is None:
@@ -53,9 +54,9 @@ class IndependentLaplace(Noise):
         return enclosed(above, below, slack)
 
     def _change_bounds(self, query: Query) -> tuple[Shifts, Shifts] | None:
-        """Shifts that dominate all changes of the query, and shifts that some change has.
+        """Return shifts that dominate every change of the query, and the shifts of one change.
 
-        None if neither l1 nor linf sensitivity is stated, unless the answer is a Gram matrix.
+        The result is None if that of `profile` is.
         """
         shifts = query.largest_shifts
         if query.gram_change is not None:
@@ -78,14 +79,15 @@ class IndependentLaplace(Noise):
 
 
 def _gram_bounds(query: Query) -> tuple[Shifts, Shifts]:
-    """Shifts that dominate x x^T or x x^T - y y^T for |x|, |y| <= B, and shifts of a change.
+    """Return shifts that dominate x x^T or x x^T - y y^T, |x|, |y| <= B, and those of one change.
 
-    No element changes by more than B^2. As ||D||_1 <= d ||D||_F, ||D||_1 is at most d B^2 under
-    add-remove, which x = B (1, ..., 1) / sqrt(d) attains, and at most sqrt(2) d B^2 under replace.
-    For even d, x_i = B sqrt(2 / d) cos t_i and y_i = B sqrt(2 / d) sin t_i attain that, with
-    t_i = pi / 8 for one half of the elements and -3 pi / 8 for the other: for all i and j
-    |x_i x_j - y_i y_j| = (2 B^2 / d) |cos(t_i + t_j)| = sqrt(2) B^2 / d. For odd d > 1 under
-    replace, one x_i and y_i are 0. Shorter records keep the sensitivities that the query states.
+    No element changes by more than B^2. Because ||D||_1 <= d ||D||_F, ||D||_1 is at most d B^2
+    under add-remove and at most sqrt(2) d B^2 under replace. Under add-remove,
+    x = B (1, ..., 1) / sqrt(d) attains this. Under replace with even d,
+    x_i = B sqrt(2 / d) cos t_i and y_i = B sqrt(2 / d) sin t_i attain it, with t_i = pi / 8 for one
+    half of the elements and -3 pi / 8 for the other half: for all i and j
+    |x_i x_j - y_i y_j| = (2 B^2 / d) |cos(t_i + t_j)| = sqrt(2) B^2 / d. Under replace with odd
+    d > 1, one x_i and y_i are 0. Records are shortened to keep the sensitivities of the query.
     """
     size = query.shape[0]
     even = size if query.adjacency == "add-remove" or size == 1 else size - size % 2

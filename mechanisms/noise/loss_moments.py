@@ -1,4 +1,4 @@
-"""Moments of the accuracy loss L = ||n||^2, the squared Euclidean norm of the noise."""
+"""Moments of the accuracy loss L = ||n||^2, the squared Euclidean norm of the noise n."""
 
 import math
 from dataclasses import dataclass
@@ -9,20 +9,21 @@ import numpy as np
 
 @dataclass(frozen=True)
 class LossMoments:
-    """L by its first four cumulants, from which every moment follows without cancellation.
+    """The first four cumulants of L, from which its first four moments follow.
 
-    The moments about zero of a non-negative sum of independent terms are sums of non-negative
-    products of cumulants; the reverse direction loses M^3 in relative accuracy.
+    If L is a sum of M independent terms with non-negative cumulants, its moments about zero are
+    sums of non-negative products of cumulants, so nothing cancels. Computing the cumulants of L
+    from its moments would lose a factor M^3 of relative accuracy.
     """
 
     cumulants: tuple[float, float, float, float]
 
     @classmethod
     def of_sum(cls, raw: tuple, times: int = 1) -> Self:
-        """L = sum of independent X_i of different laws, `times` of each.
+        """Return the moments of a sum of independent X_i of different laws, `times` of each law.
 
-        raw[k - 1] holds E X_i^k, k = 1..4, as an array; numbers, also of mpmath, are those of one
-        law.
+        raw[k - 1] holds E X_i^k for k = 1..4: an array over the laws, or one number, which may be
+        of mpmath, if there is one law.
         """
         return cls(tuple(times * float(np.sum(k)) for k in _cumulants(*raw)))
 
@@ -37,7 +38,7 @@ class LossMoments:
         return self.cumulants[1]
 
     def raw(self) -> tuple[float, float, float, float]:
-        """E L, E L^2, E L^3 and E L^4."""
+        """Return E L, E L^2, E L^3 and E L^4."""
         k1, k2, k3, k4 = self.cumulants
         return (
             k1,
@@ -72,14 +73,15 @@ class LossMoments:
         return self._standard(3) if self.variance else math.nan
 
     def _standard(self, order: int) -> float:
-        """A cumulant over that power of the standard deviation, which itself may underflow."""
+        """Return a cumulant over the standard deviation to its order; the power may underflow."""
         deviation = math.sqrt(self.variance)
         return _divided(self.cumulants[order - 1], deviation, order)
 
     def _relative_raw(self) -> tuple[float, float, float, float]:
-        """Raw moments of L / u with u = Var L / E L, or E L for a constant L.
+        """Return the raw moments of L / u with u = Var L / E L, or u = E L for a constant L.
 
-        For many terms u is the size of one, and for a rare L the size that it has, if any.
+        If L is a sum of many terms, u is the size of one term. If L is rarely nonzero, u is the
+        size of a nonzero L. The result is NaN if L = 0.
         """
         if self.mean == 0:
             return (math.nan,) * 4
@@ -90,7 +92,7 @@ class LossMoments:
 
 
 def _divided(number: float, by: float, times: int) -> float:
-    """number / by^times, where the power alone may leave float64."""
+    """Return number / by^times, even if the power alone leaves float64."""
     for _ in range(times):
         number /= by
     return number
@@ -106,12 +108,13 @@ def _cumulants(m1, m2, m3, m4):
 
 
 def quadratic_form_cumulants(*factors: np.ndarray) -> np.ndarray:
-    """Cumulants 1 to 4 of z^T G z for independent z_i ~ Laplace(1) and a symmetric G, (4,).
+    """Return cumulants 1 to 4 of z^T G z, (4,), for independent z_i ~ Laplace(1), G symmetric.
 
-    G is the Kronecker product of `factors`, which is not formed: the sums below are those of the
-    factors multiplied. They run over indecomposable partitions of the factors of z into blocks of
-    two, four, six and eight (McCullagh, Tensor Methods in Statistics, Section 3.3), one for each
-    multigraph of blocks, with the even cumulants 2, 12, 240 and 10080 of the Laplace distribution.
+    G is the Kronecker product of `factors`. It is not formed, because each sum below is the product
+    of the sums of the factors. The sums run over indecomposable partitions of the copies of z into
+    blocks of two, four, six and eight (McCullagh, Tensor Methods in Statistics, Section 3.3), one
+    sum for each multigraph of blocks. The weights contain the even cumulants 2, 12, 240 and 10080
+    of the Laplace distribution.
     """
     k2, k4, k6, k8 = 2.0, 12.0, 240.0, 10080.0
     weights = np.array(
@@ -128,7 +131,7 @@ def quadratic_form_cumulants(*factors: np.ndarray) -> np.ndarray:
 
 
 def _contractions(form: np.ndarray) -> np.ndarray:
-    """The sums of products of four or fewer entries of G that the cumulants need, (13,)."""
+    """Return the 13 sums of products of up to four entries of a factor that the cumulants need."""
     own = np.diag(form)
     squared = form @ form
     own2 = np.diag(squared)

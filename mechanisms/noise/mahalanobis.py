@@ -1,4 +1,4 @@
-"""The change of an answer that matrix Gaussian noise hides least: the largest Mahalanobis norm."""
+"""The largest Mahalanobis norm of a change of the answer under matrix Gaussian noise."""
 
 import math
 from dataclasses import dataclass
@@ -10,15 +10,15 @@ from mechanisms.privacy.gaussian_profile import worst_case_mu
 from mechanisms.query.query import Query
 from mechanisms.query.supremum import Supremum, best_bounds
 
-# Elements up to which all vertices of the box are tried: 2^15 of them take some milliseconds.
+# Up to this many elements all vertices of the box are tried: 2^15 take some milliseconds.
 VERTEX_AXES = 16
-# Cells up to which all pairs of them are tried: half a second.
+# Up to this many cells all pairs of cells are tried, which takes half a second.
 LARGEST_MOVES = 8192
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class MatrixDeviations:
-    """The standard deviations of a noise (m, n) along the rows and along the columns.
+    """The standard deviations of noise (m, n) along its row and its column directions.
 
     A change D (m, n) of the answer has the Mahalanobis norm
     mu(D) = ||diag(1 / row_std) R^T D C diag(1 / column_std)||_F.
@@ -42,22 +42,22 @@ class MatrixDeviations:
 
     @property
     def along_axes(self) -> bool:
-        """Whether no directions turn the noise, so that its elements are independent."""
+        """Whether all directions are the identity, so that the elements are independent."""
         return self.row_directions is None and self.column_directions is None
 
     @property
     def independent(self) -> bool:
-        """Whether the elements are independent and of one standard deviation."""
+        """Whether the elements are independent and have one standard deviation."""
         return not (np.ptp(self.row_std) or np.ptp(self.column_std))
 
     @property
     def least_std(self) -> float:
-        """The least standard deviation along any change of norm 1."""
+        """The least standard deviation of the noise in any direction."""
         return float(self.row_std.min() * self.column_std.min())
 
     @cached_property
     def element_weights(self) -> tuple[np.ndarray, np.ndarray]:
-        """mu of a unit change of element (i, j) is the product of entries i (m,) and j (n,)."""
+        """Arrays (m,) and (n,) whose entries i and j multiply to mu of a unit change of (i, j)."""
         rows, columns = (
             1 / std if directions is None else np.linalg.norm(directions / std, axis=1)
             for std, directions in self.axes
@@ -65,17 +65,17 @@ class MatrixDeviations:
         return rows, columns
 
     def mu_of(self, change: np.ndarray) -> float:
-        """mu of one change (m, n)."""
+        """Return mu of one change (m, n)."""
         for std, directions in self.axes:
-            # The second turn does the columns and turns the change back.
+            # The second iteration handles the columns and transposes the change back.
             seen = change if directions is None else directions.T @ change
             change = (seen / std[:, None]).T
         return float(np.linalg.norm(change))
 
     def mu_of_records(self, records: np.ndarray, signs: np.ndarray) -> float:
-        """mu of D = sum_k signs_k x_k x_k^T, where the x_k are the columns of `records` (m, k).
+        """Return mu of D = sum_k signs_k x_k x_k^T for the columns x_k of `records` (m, k).
 
-        The product of two sums of outer products: no matrix (m, n) is made.
+        mu^2 is a sum over pairs of records, so that no array (m, n) is needed.
         """
         products = 1.0
         for std, directions in self.axes:
@@ -84,7 +84,7 @@ class MatrixDeviations:
         return math.sqrt(signs @ products @ signs)
 
     def roots(self) -> tuple[np.ndarray, np.ndarray]:
-        """R diag(1 / row_std) (m, m) and C diag(1 / column_std) (n, n)."""
+        """Return R diag(1 / row_std) (m, m) and C diag(1 / column_std) (n, n)."""
         rows, columns = (
             np.diag(1 / std) if directions is None else directions / std
             for std, directions in self.axes
@@ -92,7 +92,7 @@ class MatrixDeviations:
         return rows, columns
 
     def least_directions(self, rank: int) -> tuple[np.ndarray, np.ndarray]:
-        """The directions of least noise of rows (m, rank) and of columns (n, rank)."""
+        """Return the directions of least noise of the rows (m, rank) and the columns (n, rank)."""
         found = []
         for std, directions in self.axes:
             least = np.argsort(std, kind="stable")[:rank]
@@ -104,7 +104,7 @@ class MatrixDeviations:
 
     @property
     def axes(self) -> tuple[tuple[np.ndarray, np.ndarray | None], ...]:
-        """The standard deviations and the directions of the rows, and those of the columns."""
+        """(row_std, row_directions) and (column_std, column_directions)."""
         return (
             (self.row_std, self.row_directions),
             (self.column_std, self.column_directions),
@@ -112,13 +112,14 @@ class MatrixDeviations:
 
 
 def largest_mu(noise: MatrixDeviations, query: Query) -> Supremum:
-    """sup mu over the changes (m, n) with the query's l2, l1 and linf sensitivity.
+    """Bound sup mu over the changes (m, n) within the query's l2, l1 and linf sensitivity.
 
-    Exact for noise along the axes (`worst_case_mu`) and for equal noise everywhere. Otherwise the
-    supremum over the l2 ball, that over the l1 ball (a convex function is largest at a vertex,
-    the change of one element) and, with few elements, that over the element box (at one of its
-    vertices) are upper bounds. Changes that attain them, scaled to keep the query's sensitivities,
-    give lower bounds: where nothing is cut off, both are equal.
+    The result is exact for noise along the axes (`worst_case_mu`) and for equal noise in all
+    directions. Otherwise the upper bounds are the suprema over the l2 ball, over the l1 ball and,
+    for few elements, over the element box. mu is convex, so it is largest at a vertex of the l1
+    ball, the change of one element, and at a vertex of the box. The changes that attain the upper
+    bounds, scaled to keep the query's sensitivities, give lower bounds. Both bounds are equal if
+    the query allows the change that attains the least upper bound.
     """
     if noise.independent:
         mu = query.reach / noise.least_std
@@ -149,19 +150,19 @@ def largest_mu(noise: MatrixDeviations, query: Query) -> Supremum:
 
 
 def largest_move(noise: MatrixDeviations, query: Query) -> Supremum:
-    """sup mu over the changes of a histogram: one cell, or two of them by opposite amounts."""
+    """Bound sup mu over the changes of a histogram: one cell, or two cells by opposite amounts."""
     if query.adjacency == "add-remove" or noise.independent or noise.along_axes:
-        # One cell is the l1 ball's worst change; without correlations the signs do not matter.
+        # The worst change in the l1 ball is of one cell; without correlations signs do not matter.
         return largest_mu(noise, query)
     own = np.outer(*(weights**2 for weights in noise.element_weights))
     if own.size > LARGEST_MOVES:
-        # The two cells with the least noise of their own: one of the moves.
+        # The move between the two cells with the least noise gives a lower bound.
         move = np.zeros(own.size)
         move[np.argpartition(own.ravel(), -2)[-2:]] = 1.0, -1.0
         lower = query.record_bound * noise.mu_of(move.reshape(own.shape))
         return best_bounds([lower], [largest_mu(noise, query).upper])
     rows, columns = (root @ root.T for root in noise.roots())  # the inverse covariances
-    # For each row that a record leaves: the squares (column left, row entered, column entered).
+    # For each row that a record leaves, mu^2 / B^2 over (column left, row and column entered).
     largest = max(
         (left[:, None, None] + own - 2 * row[:, None] * columns[:, None, :]).max()
         for left, row in zip(own, rows, strict=True)
@@ -171,14 +172,15 @@ def largest_move(noise: MatrixDeviations, query: Query) -> Supremum:
 
 
 def largest_gram_mu(noise: MatrixDeviations, query: Query) -> Supremum:
-    """sup mu over D = +-x x^T or x x^T - y y^T, records of norm at most B = record_bound.
+    """Bound sup mu over D = +-x x^T or x x^T - y y^T, for records of norm at most B = record_bound.
 
-    Upper bounds: the l2 ball, and B^2 sqrt(sum_k 1 / (r_k c_k)^2), r and c the ascending row and
-    column deviations. k runs to the rank of D, one or two, whose eigenvalues are at most B^2. The
-    singular values of U1^-1 D U2^-T are log-majorised by the products of those of its factors (Horn
-    1950), which bounds its norm by this. x = B u_1 and y = B u_2 attain it where the directions u_k
-    of the least deviations are those of rows and of columns; shorter records keep what else the
-    query states.
+    One upper bound is the supremum over the l2 ball. The other is B^2 sqrt(sum_k 1 / (r_k c_k)^2),
+    where r and c are the row and column deviations in ascending order and k runs to the rank of D,
+    one or two. It holds because the eigenvalues of D are at most B^2 in size, and the singular
+    values of the product in mu(D) are log-majorised by the products of the singular values of its
+    factors (Horn 1950). If rows and columns have the same directions u_k of least noise,
+    x = B u_1 and y = B u_2 attain it. Records that are shortened to keep the sensitivities of the
+    query give lower bounds.
     """
     rank = 2 if query.adjacency == "replace" and query.size > 1 else 1
     least = np.sort(noise.row_std)[:rank] * np.sort(noise.column_std)[:rank]
@@ -196,23 +198,23 @@ def largest_gram_mu(noise: MatrixDeviations, query: Query) -> Supremum:
 
 
 def _record_share(records: np.ndarray, signs: np.ndarray, query: Query) -> float:
-    """`allowed_share` of B^2 sum_k signs_k x_k x_k^T, the x_k being the columns of `records`."""
-    # The other rows and columns of the change are zero; noise along axes leaves two.
+    """Return `allowed_share` of B^2 sum_k signs_k x_k x_k^T for the columns x_k of `records`."""
+    # All other rows and columns of the change are zero; records along axes leave at most two.
     met = records[records.any(axis=1)]
     return allowed_share(query.record_bound**2 * (met * signs) @ met.T, query)
 
 
 def allowed_share(change: np.ndarray, query: Query) -> float:
-    """The largest multiple of a change that keeps the query's l2, l1 and linf sensitivity."""
+    """Return the largest multiple of a change within the query's l2, l1 and linf sensitivity."""
     size = np.abs(change)
     return query.largest_multiple(l2=np.linalg.norm(change), l1=size.sum(), linf=size.max())
 
 
 def worst_vertex(seen: np.ndarray) -> np.ndarray:
-    """The vector of signs d with the largest ||seen^T d||, (m,), for `seen` (m, k).
+    """Return the signs d (m,) with the largest ||seen^T d||, for `seen` (m, k).
 
-    A convex function is largest over a box at one of its vertices. All 2^(m-1) of them (d and -d
-    count once) are tried, so that m must be small, such as `VERTEX_AXES`.
+    A convex function on a box is largest at a vertex. All 2^(m-1) vertices are tried (d and -d
+    count once), so m must be small, such as `VERTEX_AXES`.
     """
     size = len(seen)
     signs = 1 - 2 * (np.arange(2 ** (size - 1))[:, None] >> np.arange(size) & 1)

@@ -25,10 +25,11 @@ from mechanisms.query.supremum import Supremum
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class MatrixGaussian(MatrixDeviations, Noise):
-    """U1 N U2^T with N standard normal (m x n) and U_k = directions_k diag(std_k).
+    """Noise U1 N U2^T with N (m, n) standard normal and U_k = directions_k diag(std_k).
 
-    The covariance of vec(n) is the Kronecker product of U1 U1^T and U2 U2^T; it is never formed.
-    Directions equal to the identity are passed as None and cost no matrix product.
+    k is 1 for rows and 2 for columns. The covariance of the noise in C order is the Kronecker
+    product of U1 U1^T and U2 U2^T, which is never formed. Identity directions are passed as None
+    and cost no matrix product.
 
     Args:
         row_std: (m,) standard deviations along the row directions.
@@ -68,7 +69,7 @@ class MatrixGaussian(MatrixDeviations, Noise):
         return {"sigma_min": float(products), "sigma_max": float(largest)}
 
     def profile(self, query):
-        """Gaussian, with the largest mu over the changes that the query allows, or bounds of it."""
+        """Return the Gaussian profile of the largest mu over all changes, or bounds on it."""
         bounds = self._largest_mu(query)
         slack = (
             "the query excludes the worst change of the l2 ball, and the noise is not along axes"
@@ -87,7 +88,7 @@ class MatrixGaussian(MatrixDeviations, Noise):
             return largest_gram_mu(self, query)
         if not query.one_column:
             return largest_mu(self, query)
-        # D = d e_j^T: the worst column j, times the worst d under the noise of the rows alone.
+        # D = d e_j^T: the weight of the worst column j times the largest mu(d) under row noise.
         weight = float(self.element_weights[1].max())
         rows = replace(self, column_std=np.ones(1), column_directions=None)
         return Supremum(*(weight * mu for mu in largest_mu(rows, query)))
@@ -99,7 +100,10 @@ class MatrixGaussian(MatrixDeviations, Noise):
         return scipy.special.chdtrc(self.size, np.asarray(threshold) / sigma**2)
 
     def workload_variance(self, factors):
-        """The product of tr(V_k U_k U_k^T) over both axes, if there is one factor for each."""
+        """Return prod_k tr(V_k U_k U_k^T) over both axes, V_k being the Gram matrix of factor k.
+
+        The result is None if the factors do not match the axes, unless the noise is `independent`.
+        """
         if self.independent:
             return uncorrelated_variance(self, factors)
         if tuple(factor.cells for factor in factors) != self.shape:
@@ -111,12 +115,11 @@ class MatrixGaussian(MatrixDeviations, Noise):
 
 
 def orthonormal(name: str, directions, size: int) -> np.ndarray | None:
-    """An orthogonal (size, size) array with one direction per column; None for the identity.
-
-    None costs no matrix product.
+    """Return `directions`, one per column, as a float array, or None for the identity.
 
     Raises:
-        ValueError: Not (size, size), or its columns are not orthonormal to 1e-8.
+        ValueError: The shape is not (size, size), or the columns are not orthonormal to 1e-8. The
+            message names the option `name`.
     """
     if directions is None:
         return None

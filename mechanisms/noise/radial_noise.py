@@ -1,4 +1,4 @@
-"""Spherically symmetric noise, with its exact privacy: any falling density, and the gamma laws."""
+"""Spherically symmetric noise with its privacy profile: any falling density, and gamma laws."""
 
 from abc import abstractmethod
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ class RadialNoise(Noise, RadialDensity):
 
     A subclass is a frozen dataclass that defines f, its derivative, a sampler of the radius (see
     `RadialDensity`) and the moments of the radius, all at scale 1. f must never rise with the
-    radius; the profile checks it.
+    radius, which the profile checks.
 
     shape: Axes of the answer; M >= 2 is their product. scale: Positive, in units of the answer.
     """
@@ -36,9 +36,9 @@ class RadialNoise(Noise, RadialDensity):
 
     @abstractmethod
     def log_moments(self) -> tuple:
-        """log E radius^(2 k) for k = 1 to 4, as mpmath numbers; only the last may be inf.
+        """Return log E radius^(2 k) for k = 1 to 4, as mpmath numbers; only the last may be inf.
 
-        It is called at a precision of 60 digits.
+        The caller sets a precision of 60 digits.
         """
 
     def sample(self, rng, trials, dtype=np.float64):
@@ -61,7 +61,7 @@ class RadialNoise(Noise, RadialDensity):
         return enclosed(above, below, GRAM_SLACK)
 
     def _profile(self, sensitivity: float) -> PrivacyProfile:
-        """The profile of a change of this l2 norm."""
+        """Return the profile of a change of this l2 norm."""
         return RadialProfile(
             dimension=self.size, density=self, scale=self.scale, sensitivity=sensitivity
         )
@@ -73,10 +73,10 @@ class RadialNoise(Noise, RadialDensity):
 
 @dataclass(frozen=True, kw_only=True)
 class Spherical(RadialNoise):
-    """Noise R v, v uniform on the unit sphere of R^M and (R / scale)^power ~ Gamma(a / power).
+    """Noise R v with v uniform on the unit sphere of R^M and (R / scale)^power ~ Gamma(a / power).
 
-    `mechanisms.privacy.spherical.spherical_profile` has the density. The Gaussian is
-    (a, power) = (M, 2), the l2 mechanism (M, 1), R1SMG (1, 2).
+    `mechanisms.privacy.spherical.spherical_profile` states the density. The Gaussian has
+    (a, power) = (M, 2), the l2 mechanism (M, 1) and R1SMG (1, 2).
 
     Args:
         shape: Axes of the answer; M is their product.

@@ -1,4 +1,4 @@
-"""Gaussian and Laplace noise on the measurements of a strategy, seen in the least-squares cells."""
+"""The error of least-squares cells under Gaussian or Laplace noise on a strategy's measurements."""
 
 import itertools
 import math
@@ -20,7 +20,7 @@ from mechanisms.strategies.p_identity import PIdentity
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class StrategyGaussian(Noise):
-    """A^+ b with b i.i.d. N(0, sigma^2): covariance sigma^2 X^-1, X the product of the grams.
+    """Noise A^+ b with b i.i.d. N(0, sigma^2): its covariance is sigma^2 X^-1 with X = A^T A.
 
     Args:
         shape: Axes of the answer; its cells are flattened in C order.
@@ -41,20 +41,20 @@ class StrategyGaussian(Noise):
         for strategy in self.strategies:
             values, vectors = strategy.spectrum
             root = (vectors / np.sqrt(values)).astype(dtype)
-            # The first axis of cells is consumed and comes back last: d turns restore the order.
+            # Each product moves the first axis of cells to the end: d products restore the order.
             draws = np.tensordot(draws, root, axes=(1, 1))
         draws *= draws.dtype.type(self.sigma)
         return draws.reshape(trials, *self.shape)
 
     def loss(self):
-        # L is a sum of sigma^2 / lambda times independent chi-squared variables.
+        # L sums sigma^2 / lambda times a chi-squared variable over the eigenvalues lambda of X.
         powers = ((k, self._product(lambda x, k=k: np.sum(x**-k))) for k in (1.0, 2.0, 3.0, 4.0))
         return LossMoments(
             tuple(2 ** (k - 1) * math.gamma(k) * self.sigma ** (2 * k) * s for k, s in powers)
         )
 
     def parameters(self):
-        """sigma, and the least and largest standard deviation along any direction of x."""
+        """Return sigma, and the least and largest standard deviation along any direction of x."""
         return {
             "sigma": self.sigma,
             "sigma_min": self.sigma / math.sqrt(self._product(np.max)),
@@ -70,7 +70,7 @@ class StrategyGaussian(Noise):
         )
 
     def workload_variance(self, factors):
-        """sigma^2 tr(V X^-1), if there is one factor of V for each of X."""
+        """Return sigma^2 tr(V X^-1) for V = W^T W, or None if the factors do not match."""
         sizes = [len(strategy.gram) for strategy in self.strategies]
         if [factor.cells for factor in factors] != sizes:
             return None
@@ -85,14 +85,17 @@ class StrategyGaussian(Noise):
 
 
 def sensitivity_bounds(query: Query, strategies: tuple[Strategy, ...]) -> Supremum:
-    """Bounds of sup ||A D||_2 for A with unit columns, X = A^T A; equal where it is known.
+    """Bound sup ||A D||_2 over the changes D, for A with unit columns and X = A^T A.
 
-    - A histogram (Query.structure): D = +-B e_i gives B. D = B (e_i - e_j) gives
-      B max sqrt(X_ii + X_jj - 2 X_ij) = B sqrt(2 - 2 min X_ij).
-    - Otherwise it is at most `Query.reach` times the root of the largest eigenvalue of X, which
-      the eigenvector attains, and at most l1_sensitivity, as a convex function is largest over the
-      l1 ball at a vertex, the change of one cell. Both scaled to keep the query's sensitivities
-      are lower bounds, the eigenvector only where the query has no other structure.
+    The bounds are equal if the supremum is known.
+
+    - For a histogram (Query.structure) it is known: D = +-B e_i gives B, and D = B (e_i - e_j)
+      gives B max sqrt(X_ii + X_jj - 2 X_ij) = B sqrt(2 - 2 min X_ij).
+    - Otherwise there are two upper bounds. The first is `Query.reach` times the root of the largest
+      eigenvalue of X, which the eigenvector attains. The second is l1_sensitivity, because a convex
+      function on the l1 ball is largest at a vertex, the change of one cell. These two changes,
+      scaled to keep the query's sensitivities, give lower bounds; the eigenvector only if all
+      elements may change freely.
     """
     if query.structure == "histogram":
         share = 1.0 if query.adjacency == "add-remove" else 2 - 2 * _least_entry(strategies)
@@ -114,14 +117,14 @@ def sensitivity_bounds(query: Query, strategies: tuple[Strategy, ...]) -> Suprem
 
 
 def _least_entry(strategies: tuple[Strategy, ...]) -> float:
-    """The least entry of a Kronecker product, from the extreme entries of its factors."""
+    """Return the least entry of the Kronecker product of the grams, from their extreme entries."""
     extremes = ((float(each.gram.min()), float(each.gram.max())) for each in strategies)
     return min(math.prod(entries) for entries in itertools.product(*extremes))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class StrategyLaplace(Noise):
-    """A^+ b with b i.i.d. Laplace: the error of the least-squares cells.
+    """Noise A^+ b with b i.i.d. Laplace: the error of the least-squares cells.
 
     Args:
         shape: Axes of the answer; its cells are flattened in C order.
@@ -144,7 +147,7 @@ class StrategyLaplace(Noise):
         return draws.reshape(trials, *self.shape)
 
     def loss(self):
-        # L = b^T G b, G the Kronecker product of the factors' (A^+)^T A^+.
+        # L = b^T G b, where G is the Kronecker product of (A_k^+)^T A_k^+ over the factors A_k.
         estimators = (
             strategy.estimate(np.eye(strategy.measurements)) for strategy in self.strategies
         )
@@ -152,7 +155,7 @@ class StrategyLaplace(Noise):
         return LossMoments(tuple(float(k) for k in cumulants * self.scale ** np.arange(2, 10, 2)))
 
     def mean_loss(self) -> float:
-        """E L = 2 scale^2 tr((A^T A)^-1)."""
+        """Return E L = 2 scale^2 tr((A^T A)^-1)."""
         return (
             2
             * self.scale**2
@@ -160,7 +163,7 @@ class StrategyLaplace(Noise):
         )
 
     def workload_variance(self, factors):
-        """2 scale^2 tr(V (A^T A)^-1), if there is one factor of V for each of A."""
+        """Return 2 scale^2 tr(V (A^T A)^-1) for V = W^T W, or None if the factors do not match."""
         if [factor.cells for factor in factors] != [s.cells for s in self.strategies]:
             return None
         return (
@@ -177,13 +180,14 @@ class StrategyLaplace(Noise):
         return {"b": self.scale, "measurements": float(measurements)}
 
     def profile(self, query):
-        """The profile of the measurements from above: the released cells are a function of them.
+        """Return the profile of the measurements, an upper bound: the cells are computed from them.
 
-        The query must state its l1 sensitivity.
+        The query must state l1_sensitivity.
 
-        Every column of A has l1 norm 1 and no entry above some w: the measurements of one cell that
-        changes by l1_sensitivity are no worse than changes by w times it, as many as its l1 norm
-        allows (see `LaplaceProfile`). Where `attained_share` is 1 their largest loss is attained.
+        Every column of A has l1 norm 1 and entries of at most some w. So the change of the
+        measurements has at most the l1 norm l1_sensitivity, and elements of at most
+        w l1_sensitivity. The most concentrated such change is the worst (see `LaplaceProfile`). Its
+        largest loss is attained if one cell can change by l1_sensitivity and `attained_share` is 1.
         """
         largest = math.prod(float(strategy.matrix().max()) for strategy in self.strategies)
         measurements = math.prod(strategy.measurements for strategy in self.strategies)

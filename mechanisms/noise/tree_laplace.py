@@ -1,4 +1,4 @@
-"""Laplace noise on every block of a tree of counts, seen in the least-squares cells."""
+"""The error of least-squares cells under Laplace noise on every block of a tree of counts."""
 
 import math
 from dataclasses import dataclass, replace
@@ -14,22 +14,22 @@ from mechanisms.privacy.laplace_profile import laplace_profile
 from mechanisms.query.query import Query, Shifts, Unsupported
 from mechanisms.strategies.tree import BlockTree, TreeLeastSquares
 
-# Cells of one subtree up to which the higher moments of the loss are computed: a second or two.
+# Up to this many cells of a subtree the moments beyond the mean are computed, in a second or two.
 LARGEST_SUBTREE = 2048
-# Cells up to which the Gram matrix of a workload is written out.
+# Up to this many cells the Gram matrix of a workload is formed.
 LARGEST_GRAM = 4096
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class TreeLaplace(Noise):
-    """The error of the least-squares cells when every block has Laplace noise of one scale.
+    """The error of the least-squares cells if all blocks have Laplace noise of one scale.
 
-    Consistent: the error of any union of blocks is the sum over its cells. Its law does not depend
-    on the counts, as the estimate is linear and without bias.
+    The error of any union of blocks is the sum of the errors of its cells. The law of the error
+    does not depend on the counts, because the estimate is linear and unbiased.
 
     Args:
         tree: The blocks that are measured.
-        scale: Scale b of the noise of each of them (variance 2 b^2).
+        scale: Scale b of the noise of each block (variance 2 b^2).
     """
 
     tree: BlockTree
@@ -49,16 +49,16 @@ class TreeLaplace(Noise):
         return self._solver.estimate([block.sample(rng, trials, dtype) for block in blocks])
 
     def mean_loss(self) -> float:
-        """E L = 2 b^2 times the sum of the cells' variances at unit variance, in linear time."""
+        """Return E L in linear time: b^2 times the cells' summed variances at b = 1."""
         return 2 * self.scale**2 * float(self._solver.cell_variances().sum())
 
     def loss(self):
-        """The moments of L, a sum over the blocks of the top level, which are independent.
+        """Return the moments of L, a sum of independent terms, one per block of the top level.
 
         Raises:
-            Unsupported: A block has more than 2048 cells. L is a quadratic form z^T G z in the
-                noise of the measurements, and its cumulants need products of G, which has a row
-                for every block. `mean_loss` has no such limit.
+            Unsupported: A block of the top level has more than 2048 cells. Its term is a quadratic
+                form z^T G z in the noise z of the blocks below it and its own, and the cumulants
+                need products of G, which has a row for each of them. `mean_loss` has no such limit.
         """
         width = self.tree.branching ** (self.tree.height - 1)
         kinds: dict[tuple[int, ...], int] = {(): 1}
@@ -80,7 +80,7 @@ class TreeLaplace(Noise):
         return LossMoments(tuple(float(k) for k in cumulants))
 
     def _subtree_cumulants(self, shape: tuple[int, ...]) -> np.ndarray:
-        """The first four cumulants of L for one block of the top level, (4,)."""
+        """Return the first four cumulants of L for one block of the top level, (4,)."""
         noise = TreeLaplace(tree=replace(self.tree, shape=shape), scale=1.0)
         levels = noise.tree.level_shapes
         sizes = [math.prod(level) for level in levels]
@@ -91,11 +91,11 @@ class TreeLaplace(Noise):
         return quadratic_form_cumulants(columns @ columns.T) * self.scale ** np.array([2, 4, 6, 8])
 
     def workload_variance(self, factors):
-        """2 b^2 tr(V C), with C the covariance of the estimates for measurements of variance 1.
+        """Return 2 b^2 tr(V C) for V = W^T W and C, the cells' covariance at unit noise variance.
 
-        C is (A^T A)^-1 for the blocks A, so that C w is the estimate from the measurements w of
-        the cells and 0 of all other blocks: A^T of these is w. None above 4096 cells, where V
-        takes more than 128 MiB.
+        C is (A^T A)^-1 for the matrix A that maps cells to blocks, and C A^T m is the estimate from
+        measurements m. If m is w on the cells and 0 on all other blocks, A^T m is w, so the
+        estimate is C w. The result is None above 4096 cells, where V takes more than 128 MiB.
         """
         cells = self.size
         if cells > LARGEST_GRAM:
@@ -115,17 +115,19 @@ class TreeLaplace(Noise):
         }
 
     def profile(self, query):
-        """The profile of the noisy tree from above; the released cells are a function of it.
+        """Return the profile of the noisy tree, an upper bound: the cells are computed from it.
 
-        One cell changes one block of each of the h levels. A histogram changes one cell by B, or
-        two by B and -B, which share no block if they lie in different blocks of the top level.
-        Otherwise the l1 change of a level is at most l1_sensitivity, which the query must state,
-        and no level is worse than one block that changes by all of it (see `LaplaceProfile`).
+        One cell lies in one block of each of the h levels. One record of a histogram changes one
+        cell by B, or under replace two cells by B and -B. The worst two cells lie in different
+        blocks of the top level, of which there must be at least two, and share no block. Without
+        the structure "histogram" the query must state l1_sensitivity. It bounds the l1 change of
+        every level, which is worst if one block changes by all of it (see `LaplaceProfile`).
 
-        The largest loss is known: of two releases with cells that differ by D the log ratio of the
-        densities reaches g / b, g = min ||m||_1 over the measurements m with the estimate D (the
-        noise is A^+ m), and z^T A^T A D <= g for all cells z with |A z| <= 1. One cell: z = D / B
-        and g = h B. Two: 2 h B. In general any ||D||_1 that cells of different top blocks may have.
+        The largest loss is known. If two values differ by D, the log ratio of the densities of
+        their releases reaches g / b, where g is the least ||m||_1 of measurements m with the
+        estimate A^+ m = D and A maps cells to blocks. All cells z with |A z| <= 1 elementwise give
+        z^T A^T A D <= g. If D changes at most one cell of each block of the top level, z = sign(D)
+        and m = A D show that g = h ||D||_1: h B for one cell and 2 h B for two.
         """
         if self.tree.height == 1:
             return IndependentLaplace(shape=self.shape, scale=self.scale).profile(query)
@@ -143,9 +145,9 @@ class TreeLaplace(Noise):
         )
 
     def _spread_over_top_blocks(self, query: Query) -> float:
-        """The largest ||D||_1 that is known, with at most one cell in each block of the top level.
+        """Return the largest known ||D||_1 with at most one changed cell in each top block.
 
-        One record of a Gram matrix changes a single cell by up to B^2.
+        For a Gram matrix, D is the change of a single diagonal cell by up to B^2.
         """
         if query.gram_change is not None:
             return query.change_of_one

@@ -13,9 +13,10 @@ from mechanisms.privacy.finite_profile import WishartProfile
 
 @cache
 def trace_moment(powers: tuple[int, ...], size: int, freedom: int) -> int:
-    """E prod_p tr(W^p) over `powers`, W = G G^T, G standard normal (d, k), d = size, k = freedom.
+    """Return E prod_p tr(W^p) over `powers`, for W = G G^T with G standard normal (d, k).
 
-    Integration by parts on one factor G of the first trace: with p the first power, q the others,
+    d is `size` and k is `freedom`. Let p be the first power and q the others. Integration by parts
+    on one factor G of the first trace gives
     E[tr W^p F] = (k + p - 1) E[tr W^(p-1) F] + sum_{j=1}^{p-1} E[tr W^(j-1) tr W^(p-j) F]
                   + sum_q 2 q E[tr W^(p+q-1) F / tr W^q],   F = prod_q tr W^q, tr W^0 = d.
     """
@@ -38,9 +39,9 @@ def trace_moment(powers: tuple[int, ...], size: int, freedom: int) -> int:
 
 @dataclass(frozen=True, kw_only=True)
 class Wishart(Noise):
-    """W ~ Wishart_d(d + 1, c I): c G G^T with G standard normal (d, d + 1). E W = (d + 1) c I.
+    """Noise W ~ Wishart_d(d + 1, c I), which is c G G^T with G standard normal (d, d + 1).
 
-    Not zero-mean: an answer is biased by E W, which moves eigenvalues but no eigenvector.
+    Its mean is not zero: E W = (d + 1) c I shifts eigenvalues, but no eigenvector.
     """
 
     shape: tuple[int, int]
@@ -67,10 +68,10 @@ class Wishart(Noise):
         return {"c": self.scale}
 
     def profile(self, query):
-        """kappa is that of a record of norm B, or between it and the largest that is allowed."""
+        """Return the profile of a record of norm B, with the longest allowed one as lower bound."""
         longest = query.record_bound**2
         above = WishartProfile(kappa=longest / (2 * self.scale))
-        # The largest share of B^2 at which x x^T, x along an axis, keeps the sensitivities.
+        # The largest |x|^2 / B^2 at which x x^T keeps the sensitivities, for x along an axis.
         share = query.change_of_one / longest
         below = above if share >= 1 - 1e-12 else replace(above, kappa=above.kappa * share)
         slack = "the query's sensitivities exclude a record of norm record_bound"
