@@ -1,7 +1,7 @@
 """Groups of cells that a workload asks for together, from coarse to fine.
 
-V = W^T W says which cells belong together, whatever their order: no query distinguishes cells with
-equal rows of V, and the correlations V_ij / sqrt(V_ii V_jj) are those of the columns of W.
+V = W^T W shows which cells belong together, whatever their order. No query distinguishes cells with
+equal rows of V, and V_ij / sqrt(V_ii V_jj) is the (uncentred) correlation of columns i and j of W.
 """
 
 from typing import NamedTuple
@@ -11,11 +11,11 @@ import scipy
 
 
 class GroupedGram(NamedTuple):
-    """A workload's V where all cells of a group are treated alike.
+    """A workload's V for strategies that treat all cells of a group alike.
 
     Args:
         gram: (k, k), sums of V over pairs of groups.
-        own: (k,), sums of its diagonal over groups.
+        own: (k,), sums of the diagonal of V over groups.
         sizes: (k,), cells per group.
     """
 
@@ -25,7 +25,7 @@ class GroupedGram(NamedTuple):
 
 
 def grouped(gram: np.ndarray, labels: np.ndarray) -> GroupedGram:
-    """V for the groups (n,) of its cells, which are numbered from 0."""
+    """Sum V = `gram` (n, n) over groups; `labels` (n,) holds the group of every cell, from 0."""
     members = np.eye(labels.max() + 1)[labels]
     return GroupedGram(
         members.T @ gram @ members, members.T @ np.diag(gram), np.bincount(labels).astype(float)
@@ -33,7 +33,7 @@ def grouped(gram: np.ndarray, labels: np.ndarray) -> GroupedGram:
 
 
 def distinct_cells(gram: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Cells that a query tells apart.
+    """Group the cells that no query of the workload tells apart.
 
     Returns:
         One cell of each group, (k,), in ascending order, and the group of every cell, (n,).
@@ -43,10 +43,11 @@ def distinct_cells(gram: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def bisected(gram: np.ndarray, least_groups: int) -> list[np.ndarray]:
-    """Halves, quarters and so on of the cells, until there are `least_groups` groups.
+    """Divide the cells into halves, quarters and so on, until there are `least_groups` groups.
 
-    A group is cut at the median of the first principal component of its correlations. Cells of a
-    line are cut into intervals, even where they are permuted.
+    A group is cut at the median of the first principal component of its correlations. So the cells
+    of a line are cut into intervals, even if they are permuted. With too few cells the list is
+    shorter.
 
     Returns:
         The group of every cell, (n,), at every level: 2, 4, ... groups.
@@ -74,7 +75,7 @@ def bisected(gram: np.ndarray, least_groups: int) -> list[np.ndarray]:
 
 
 def sums_of_groups(levels: list[np.ndarray], rows: int) -> np.ndarray:
-    """(rows, n): the sum of all cells, then of halves, quarters, ...; zeros where these run out."""
+    """Return the indicator rows of all cells, halves, quarters, ..., then zeros, (rows, n)."""
     cells = len(levels[0])
     each = [np.ones((1, cells)), *(np.eye(labels.max() + 1)[labels].T for labels in levels)]
     found = np.concatenate(each)[:rows]

@@ -9,31 +9,32 @@ SHARES = np.arange(100, 0, -1) / 100
 
 
 def bucket_tree(buckets: int) -> BlockTree:
-    """The binary tree over the buckets, its root included."""
+    """Return the binary tree over the buckets, including its root."""
     return BlockTree(shape=(buckets,), branching=2, height=(buckets - 1).bit_length() + 1)
 
 
 def greedy_weights(lengths: np.ndarray) -> list[np.ndarray]:
-    """Weights of all blocks of a binary tree over buckets, every level an array, buckets first.
+    """Return the weights of all blocks of a binary tree over buckets, by level, buckets first.
 
-    From the cells up, every block keeps the share 1 - p of its budget for its own total and leaves
-    p to its children, with the p in {0.01, ..., 1} that is best for the part of the workload within
-    the block (Li et al. 2014, Section 4; the workload is all ranges of cells, every bucket being
-    spread evenly over its cells). Weights along a path from the root to a bucket add up to 1, so
-    the l1 norm of every column of the strategy is 1.
+    From the buckets up, every block keeps the share 1 - p of its budget for its own total and
+    leaves the share p to its children. p in {0.01, ..., 1} is the best for the part of the workload
+    within the block (Li et al. 2014, Section 4). The workload is all ranges of cells, and every
+    bucket is spread evenly over its cells. The weights along a path from the root to a bucket add
+    up to 1, so the l1 norm of every column of the strategy is 1.
 
-    With C the covariance of the children's estimates for unit noise, u = C 1, k = 1' u and W the
-    workload, the own measurement changes C to (C - g u u') / p^2, g = q / (p^2 + k q), q = (1-p)^2
-    (Sherman and Morrison), so the error tr(W C W') to (tr(W C W') - g |W u|^2) / p^2. As the
-    levels above will measure too, the published code damps this gain at depth d below the root by
-    t = 2^(-d/2), once in q and once in what |W u|^2 has beyond the children's own; so here.
+    Let C be the covariance of the children's estimates for unit noise, u = C 1, k = 1' u and W the
+    workload. Measuring the block itself changes C to (C - g u u') / p^2 with g = q / (p^2 + k q)
+    and q = (1-p)^2 (Sherman and Morrison). The error tr(W C W') becomes
+    (tr(W C W') - g |W u|^2) / p^2. Because the levels above will measure too, the published code
+    damps this gain at depth d below the root by t = 2^(-d/2): once in q, and once in the excess of
+    |W u|^2 over the sum of the children's |W u|^2. This function does the same.
 
     Args:
         lengths: Cells per bucket, (k,) integers.
     """
     tree = bucket_tree(len(lengths))
     ends = np.cumsum(lengths)
-    response = np.ones(len(lengths))  # u of the block that each bucket is in
+    response = np.ones(len(lengths))  # u of the block that contains each bucket
     error = _range_energy(response, lengths, ends - lengths, ends)
     mass, apart = response.copy(), error.copy()  # k of each block; |W u|^2 of each block
     own, kept = [np.ones(len(lengths))], []
@@ -67,17 +68,17 @@ def greedy_weights(lengths: np.ndarray) -> list[np.ndarray]:
 def noisy_totals(
     totals: np.ndarray, lengths: np.ndarray, scale: float, rng: np.random.Generator, trials: int
 ) -> np.ndarray:
-    """Estimates (trials, k) of bucket totals (k,) from weighted measurements.
+    """Estimate bucket totals (k,) from noisy weighted measurements, (trials, k).
 
-    Laplace noise of `scale` on every weighted total: epsilon-DP for scale = l1_sensitivity /
-    epsilon, as the weights above a bucket add up to 1.
+    Every weighted total gets Laplace noise of `scale`. This is epsilon-DP for
+    scale = l1_sensitivity / epsilon, because the weights along the path to a bucket add up to 1.
     """
     weights = greedy_weights(lengths)
     tree = bucket_tree(len(lengths))
     measured, variances = [], []
     for weight, count in zip(weights, tree.counts(totals), strict=True):
         noise = rng.laplace(scale=scale, size=(trials, len(count)))
-        # Blocks of weight 0 are not measured: neither count nor noise gets into the estimate.
+        # Blocks of weight 0 are not measured: neither their count nor noise enters the estimate.
         used = weight > 0
         measured.append(np.divide(count * weight + noise, weight, where=used, out=0 * noise))
         variances.append(np.divide(1.0, weight**2, where=used, out=np.full(len(count), np.inf)))
@@ -87,11 +88,12 @@ def noisy_totals(
 def _range_energy(
     response: np.ndarray, lengths: np.ndarray, starts: np.ndarray, ends: np.ndarray
 ) -> np.ndarray:
-    """|W v|^2 for all ranges W over the cells and v the response within [start, end), else 0.
+    """Return |W v|^2 for every block: W is all ranges of cells, and v is the response within it.
 
-    A range sums v to a difference of two of the n + 1 prefix sums of v, so that the squares of all
-    ranges add up to (n + 1) sum P_i^2 - (sum P_i)^2. One number per block; the blocks tile all n
-    cells, and prefix sums are 0 before a block and constant after it.
+    A block holds the cells from its start to before its end, outside of which v is 0. The blocks
+    tile all n cells. The sum of v over a range is a difference of two of the n + 1 prefix sums P_i
+    of v, so the squares of all ranges add up to (n + 1) sum P_i^2 - (sum P_i)^2. The prefix sums
+    are 0 before the block and constant after it.
     """
     cells = ends[-1]
     prefix = np.cumsum(np.repeat(response / lengths, lengths))

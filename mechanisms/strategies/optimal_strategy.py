@@ -1,15 +1,16 @@
 """Optimal strategies of the matrix mechanism, with a certificate of their optimality.
 
-A strategy A with unit l2 column norms is measured with i.i.d. Gaussian noise; the workload W is
-then answered with total variance sigma^2 tr(V X^-1), V = W^T W, X = A^T A. The best X solves
+A strategy A with columns of l2 norm 1 is measured with i.i.d. N(0, sigma^2) noise. The workload W
+is then answered with total variance sigma^2 tr(V X^-1), where V = W^T W and X = A^T A. The best X
+solves
 
     minimise  tr(V X^-1)   subject to   diag(X) <= 1,  X positive definite          (primal)
     maximise  tr((D^1/2 V D^1/2)^1/2)^2 / sum(v)   over   D = diag(v), v > 0        (dual)
 
 (Li et al. 2015; Yuan et al. 2016 for the convex program). With M = (D^1/2 V D^1/2)^1/2 the
-Lagrangian is least at X(v) = D^-1/2 M D^-1/2, so that v is optimal where diag X(v) = 1, that is
-where v = diag M. Every v bounds the optimum from below and every feasible X from above: the
-distance of the two is the certified gap.
+Lagrangian is least at X(v) = D^-1/2 M D^-1/2. So v is optimal if diag X(v) = 1, that is, if
+v = diag M. Every v bounds the optimum from below and every feasible X from above. The relative
+distance of these two bounds is the certified gap.
 """
 
 from collections.abc import Callable
@@ -22,28 +23,28 @@ import scipy
 
 from mechanisms.query.query import Unsupported
 
-# Relative gaps at which the solvers stop; where V is singular the optimum is only approached,
-# and what FLOOR costs is part of the gap.
+# Relative gaps at which the solvers stop. If V is singular, the optimum is only approached, and the
+# cost of FLOOR is part of the gap.
 TOLERANCE, SINGULAR_TOLERANCE = 1e-8, 2e-6
 SDP_TOLERANCE = 1e-6
-# Workloads such as a Hilbert matrix are singular but for rounding: after the last iteration a gap
-# of this size is accepted there. The strategy states it.
+# After the last iteration a gap of this size is accepted if V is singular up to rounding, as for a
+# Hilbert matrix as workload. The strategy states its gap.
 _LARGEST_SINGULAR_GAP = 1e-5
-# Weight of the identity in X where V is singular: cells that the workload cannot tell apart are
-# measured too, with a noise of at most 1 / sqrt(FLOOR) = 1000 sigma, so that x has an estimate.
+# Weight of the identity in X if V is singular. The strategy then measures cells that the workload
+# cannot tell apart, with noise of at most 1 / sqrt(FLOOR) = 1000 sigma, so that x has an estimate.
 # Less weight would cost less, but tr(V X^-1) is known to about eps / FLOOR: at 1e-9 the rounding
-# errors are as large as the gap. L-BFGS on the dual (in log v) does no better than the fixed point
-# there: after ten times the work its gap was above 1e-6 where the fixed point's was 1e-7.
+# errors are as large as the gap. L-BFGS on the dual (in log v) does no better at 1e-9: after ten
+# times the work its gap was above 1e-6, and that of the fixed point was 1e-7.
 FLOOR = 1e-6
 LARGEST_SIZE, LARGEST_SDP_SIZE = 2048, 64
 _ITERATIONS, _MEMORY = 300, 10
-# v_i below this share of the largest is kept there: smaller ones drown in the rounding of M.
+# Every v_i is kept above this share of the largest: smaller ones drown in the rounding of M.
 _LEAST_SHARE = 1e-11
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Strategy:
-    """A strategy, and a bound of its distance from the optimum.
+    """A strategy with a bound on its distance from the optimum.
 
     Args:
         gram: X = A^T A, (n, n), positive definite with unit diagonal.
@@ -62,7 +63,11 @@ class Strategy:
 
     @cached_property
     def spectrum(self) -> tuple[np.ndarray, np.ndarray]:
-        """Eigenvalues (ascending, n) and eigenvectors (n, n, one per column) of X."""
+        """Eigenvalues of X, (n,), ascending, and eigenvectors, (n, n), one per column.
+
+        Raises:
+            ArithmeticError: An eigenvalue is not positive.
+        """
         values, vectors = scipy.linalg.eigh(self.gram)
         if values[0] <= 0:
             raise ArithmeticError(f"the strategy is singular: least eigenvalue {values[0]:.3g}")
@@ -70,46 +75,52 @@ class Strategy:
 
 
 def optimal_strategy(gram: np.ndarray) -> Strategy:
-    """The best strategy for V = `gram` by an accelerated fixed point; at most 10 n^2 floats.
+    """Find the best strategy for V = `gram` by an accelerated fixed point.
 
-    The iteration is v <- v diag(X(v))^2. The plain fixed point v <- diag M = v diag(X(v)) halves
-    the error of log v at best (M is homogeneous of degree 1/2 in v); doubling its step removes
-    that, and Anderson's extrapolation the rest.
+    It needs memory for at most 10 n^2 floats. The iteration is v <- v diag(X(v))^2. A step of the plain fixed point v <- diag M = v diag(X(v))
+    at best halves the error of log v (M is homogeneous of degree 1/2 in v). Doubling the step
+    removes this limit, and Anderson's extrapolation removes the remaining error.
 
     Args:
         gram: (n, n), symmetric positive semidefinite, not zero, n <= 2048. Cells that no query
-            asks for (zero on the diagonal) are measured by themselves. The caller checks n, see
+            asks for (zero on the diagonal) are measured by themselves. The caller checks n with
             `require_size`.
 
     Returns:
-        A strategy with a gap of at most 1e-8, or 1e-5 (mostly 2e-6) where V is singular: there the
-        optimal X is singular as well, and X is mixed with 1e-6 of the identity.
+        A strategy with a gap of at most 1e-8, or 1e-5 (mostly 2e-6) if V is singular: the optimal X
+        is then singular too, and the result mixes it with 1e-6 of the identity.
 
     Raises:
-        ValueError: `gram` is zero or infinite.
+        ValueError: The trace of `gram` is zero or infinite.
         Unsupported: 300 iterations do not reach the gap.
     """
     return _of_asked_cells(gram, _fixed_point)
 
 
 def sdp_strategy(gram: np.ndarray) -> Strategy:
-    """The same program written in CVXPY (matrix_frac, solved by Clarabel).
+    """Solve the same program with CVXPY (matrix_frac) and Clarabel.
 
-    An oracle for `optimal_strategy`, with which it shares only the certificate.
+    It is an oracle for `optimal_strategy`, with which it shares the certificate and the scaling,
+    but no optimisation.
 
-    Args, raises: As `optimal_strategy`, with n <= 64, see `require_sdp_size`.
+    Args:
+        gram: As in `optimal_strategy`, but with n <= 64, see `require_sdp_size`.
 
     Returns:
-        A strategy with a gap of at most 1e-6, or 2e-6 where V is singular.
+        A strategy with a gap of at most 1e-6, or 2e-6 if V is singular.
+
+    Raises:
+        ValueError: The trace of `gram` is zero or infinite.
+        Unsupported: The solver fails or does not reach the gap.
     """
     return _of_asked_cells(gram, _convex_program)
 
 
 def _of_asked_cells(gram: np.ndarray, solve: Callable[[np.ndarray], Strategy]) -> Strategy:
-    """The strategy that `solve` finds for the cells that have a query, with V of unit size.
+    """Apply `solve` to the cells that have a query, with the largest diagonal of V scaled to 1.
 
-    The other cells are measured by themselves. Squares of large coefficients overflow, and those of
-    small ones vanish: both are refused.
+    The other cells are measured by themselves. Coefficients whose squares overflow or all vanish
+    raise ValueError.
     """
     if not 0 < np.trace(gram) < np.inf:
         raise ValueError(
@@ -125,7 +136,7 @@ def _of_asked_cells(gram: np.ndarray, solve: Callable[[np.ndarray], Strategy]) -
 
 
 def _fixed_point(gram: np.ndarray) -> Strategy:
-    """`optimal_strategy` for V with a diagonal in (0, 1]."""
+    """Implement `optimal_strategy` for V with a diagonal in (0, 1]."""
     log_v = 0.5 * np.log(np.diag(gram))
     points, moves = [], []
     best, error, bound, last = None, np.inf, 0.0, 0.0
@@ -140,11 +151,11 @@ def _fixed_point(gram: np.ndarray) -> Strategy:
         if error <= bound * (1 + (TOLERANCE if dual.regular else SINGULAR_TOLERANCE)):
             return Strategy(gram=best, error=error, lower_bound=bound)
         if dual.bound < last:
-            # Extrapolated too far: again from the last point, without its history.
+            # The extrapolation went too far: restart from the last point, without its history.
             points, moves, last = points[-1:], moves[-1:], 0.0
         else:
             points = [*points[1 - _MEMORY :], log_v]
-            # diag X up to a factor, since the bound does not depend on the scale of v.
+            # diag X up to a factor, because the bound does not depend on the scale of v.
             excess = dual.diagonal / v * (v.sum() / dual.roots.sum())
             moves = [*moves[1 - _MEMORY :], 2 * np.log(np.maximum(excess, 1e-3))]
             last = dual.bound
@@ -159,7 +170,7 @@ def _fixed_point(gram: np.ndarray) -> Strategy:
 
 
 def _convex_program(gram: np.ndarray) -> Strategy:
-    """`sdp_strategy` for V with a diagonal in (0, 1]."""
+    """Implement `sdp_strategy` for V with a diagonal in (0, 1]."""
     import cvxpy
 
     values, vectors = scipy.linalg.eigh(gram)
@@ -201,7 +212,11 @@ def require_sdp_size(size: int) -> None:
 
 
 class _Dual(NamedTuple):
-    """The dual at one v: roots and vectors of M, its diagonal, the bound, whether V is regular."""
+    """The dual at one v.
+
+    roots, vectors, diagonal: Eigenvalues, eigenvectors and diagonal of M. bound: The lower bound.
+    regular: Whether V has full rank beyond rounding.
+    """
 
     roots: np.ndarray
     vectors: np.ndarray
@@ -227,7 +242,7 @@ def _dual(gram: np.ndarray, v: np.ndarray) -> _Dual:
 
 
 def _primal(v: np.ndarray, dual: _Dual) -> np.ndarray:
-    """X(v), made feasible."""
+    """Return X(v), made feasible."""
     found = (dual.vectors * dual.roots) @ dual.vectors.T
     root_v = np.sqrt(v)
     found /= root_v
@@ -236,14 +251,18 @@ def _primal(v: np.ndarray, dual: _Dual) -> np.ndarray:
 
 
 def _feasible(found: np.ndarray, *, regular: bool) -> np.ndarray:
-    """X / max diag(X) with its diagonal raised to 1, which only lowers tr(V X^-1); in place."""
+    """Scale X by its largest diagonal entry and raise its diagonal to 1, in place.
+
+    Raising the diagonal only lowers tr(V X^-1). If V is not `regular`, X is first scaled down by
+    1 - FLOOR, so that the diagonal rises by at least FLOOR.
+    """
     found *= (1.0 if regular else 1 - FLOOR) / np.diag(found).max()
     np.fill_diagonal(found, 1.0)
     return found
 
 
 def _error(gram: np.ndarray, strategy: np.ndarray) -> float:
-    """tr(V X^-1), infinite where X is not numerically positive definite."""
+    """Return tr(V X^-1), or inf if X is not numerically positive definite."""
     try:
         factor = scipy.linalg.cho_factor(strategy, lower=True, check_finite=False)
     except scipy.linalg.LinAlgError:
@@ -254,10 +273,10 @@ def _error(gram: np.ndarray, strategy: np.ndarray) -> float:
 def _extrapolated(
     points: list[np.ndarray], moves: list[np.ndarray], weights: np.ndarray
 ) -> np.ndarray:
-    """The next point: Anderson's combination of the last ones, in the weighted l2 norm.
+    """Return the next point by Anderson's extrapolation, in the weighted l2 norm.
 
-    It takes the affine combination of the points whose combined move is least (Walker and Ni
-    2011); with one point, that point and its move.
+    It combines the points, each plus its move, by the affine combination whose combined move is
+    least (Walker and Ni 2011). If there is one point, the result is that point plus its move.
     """
     following = points[-1] + moves[-1]
     if len(points) == 1:
@@ -268,12 +287,12 @@ def _extrapolated(
 
 
 def _rounding(values: np.ndarray) -> float:
-    """Below this, eigenvalues of a positive semidefinite matrix may be rounding errors."""
+    """Return the size below which eigenvalues of a semidefinite matrix may be rounding errors."""
     return len(values) * np.finfo(float).eps * float(values.max())
 
 
 def duration(seconds: float) -> str:
-    """An expected time in words, such as "80 seconds" or "3 hours"."""
+    """Return an expected time in words, such as "80 seconds" or "3 hours"."""
     for unit, size in (("days", 86400), ("hours", 3600), ("minutes", 60)):
         if seconds >= 2 * size:
             return f"{seconds / size:.0f} {unit}"

@@ -1,10 +1,10 @@
 """Strategies for Laplace noise: the cells and a few sums of cells, weighted for a workload.
 
-A strategy A is measured with i.i.d. Laplace noise in proportion to its largest column sum ||A||_1,
-so that the workload W is answered with total variance proportional to ||A||_1^2 tr(V (A^T A)^-1),
-V = W^T W. No convex program gives the best A. McKenna et al. 2018 (OPT_0) search the p-identity
-strategies A = [I; Theta] D, Theta >= 0 of size (p, n) and D diagonal with columns that add up to 1:
-they can estimate any workload, and with S = D^-1
+A strategy A is measured with i.i.d. Laplace noise in proportion to its largest column sum ||A||_1.
+The workload W is then answered with total variance proportional to ||A||_1^2 tr(V (A^T A)^-1),
+where V = W^T W. No convex program gives the best A. McKenna et al. 2018 (OPT_0) search the
+p-identity strategies A = [I; Theta] D, where Theta >= 0 has shape (p, n) and the diagonal matrix D
+makes the columns of A add up to 1. Such a strategy can estimate any workload, and with S = D^-1
 
     tr(V (A^T A)^-1) = tr(S V S (I + Theta^T Theta)^-1)
 
@@ -28,34 +28,34 @@ from mechanisms.strategies.cell_groups import (
 from mechanisms.strategies.optimal_strategy import duration
 
 LARGEST_SIZE = 1024
-# Cells for each row of Theta: our choice. Half as many cost two to four times the time and gained
-# nothing for prefix sums and all ranges over 64 and 256 cells; twice as many cost 2% to 4%.
+# Cells for each row of Theta, our choice. For prefix sums and all ranges over 64 and 256 cells,
+# half as many take two to four times as long and gain nothing; twice as many add 2% to 4% of error.
 CELLS_PER_ROW = 16
-# Effort of `search`, see there. Local optima lie about 1% apart, so that small searches have many
-# starts. Over 1024 cells it takes up to some ten seconds on one core. Next to four random starts of
-# 1000 iterations over all cells, prefix sums take an eighth of the time and have 0.5% less error,
-# all ranges an eighteenth and 0.4%, random rectangles on a map of 32 by 32 a quarter and 0.04%.
+# Effort of `search`. Local optima lie about 1% apart, so small searches have many starts. Over 1024
+# cells a search takes up to about ten seconds on one core. Compared with four random starts of 1000
+# iterations over all cells, prefix sums take 1/8 of the time and have 0.5% less error, all ranges
+# 1/18 and 0.4%, and random rectangles on a 32 x 32 map 1/4 and 0.04%.
 _MOST_STARTS = 16
 _GROUPS_PER_ROW, _WEIGHT = 4, 0.3
 _ITERATIONS, _TRIAL, _PROGRESS = 500, 50, 1e-6
-# More than a descent gains after a trial. Single cells gain about 1% on groups for prefix sums
-# and all ranges over 1024 cells, and 5% for those rectangles.
+# A descent gains less than this share of the error after its trial. Over 1024 cells, single cells
+# gain about 1% on groups for prefix sums and all ranges, and 5% for the random rectangles.
 _HIDDEN = 0.02
-# Where a few sums determine the answers to a workload, single cells are worthless and Theta grows
-# without bound, until the error, which loses digits by the square of Theta, has none left. Mixed
-# with a thousandth of the identity any strategy keeps this bound, at a cost of at most 0.2%.
+# If a few sums determine all answers, single cells are worthless and Theta grows without bound. The
+# computed error loses digits by the square of Theta until none are left. Any strategy that is mixed
+# with a thousandth of the identity keeps this bound, at a cost of at most 0.2%.
 _LARGEST_WEIGHT = 1e3
-# Cells at which `attained_share` looks.
+# Number of cells that `attained_share` tries.
 _TRIED_CELLS = 8
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class PIdentity:
-    """The strategy A = [I; Theta] D, each of its columns with l1 norm 1.
+    """The strategy A = [I; Theta] D, whose columns have l1 norm 1.
 
     Args:
-        theta: (p, n), from 0 to 1000; p = 0 is the identity.
-        error: tr(V (A^T A)^-1) for the workload that it was made for.
+        theta: (p, n), entries from 0 to 1000; p = 0 is the identity.
+        error: tr(V (A^T A)^-1) for the workload of the search.
         lower_bound: No strategy of l1 norm 1 has a smaller error.
     """
 
@@ -90,13 +90,14 @@ class PIdentity:
 
     @cached_property
     def attained_share(self) -> float:
-        """The largest loss of A x + Laplace noise that its estimate A^+ keeps, in [0, 1].
+        """The share of the largest loss of A x + noise that the estimate by A^+ keeps, in [0, 1].
 
-        Where cell i changes by D = e_i, measurements change by 1 in l1 norm, and the densities of
-        the estimates by a factor of up to e^(g / b), g = min ||m||_1 over the m with A^+ m = D. Its
-        dual is a linear programme, which gives g from below: the largest (A z)^T A D over all cells
-        z with |A z| <= 1. In terms of u = S^-1 z the cells' own bounds are |u| <= 1 and the sums'
-        |Theta u| <= 1. This is the largest g of a few cells; 1 is the largest possible.
+        If cell i changes by D = e_i, the measurements change by 1 in l1 norm. Under Laplace noise
+        of scale b the densities of the estimate change by a factor of up to e^(g / b), where g is
+        the least ||m||_1 of all m with A^+ m = D. The dual of this minimum is a linear programme:
+        g is the largest (A z)^T A D over all cells z with |A z| <= 1. In terms of u = S^-1 z these
+        limits are |u| <= 1 for the cells and |Theta u| <= 1 for the sums. The result is the largest
+        g of up to eight cells, and no g exceeds 1.
         """
         if self.is_identity:
             return 1.0
@@ -118,16 +119,16 @@ class PIdentity:
         return min(largest, 1.0)
 
     def matrix(self) -> np.ndarray:
-        """A, (n + p, n)."""
+        """Return A, (n + p, n)."""
         return np.concatenate([np.eye(self.cells), self.theta]) / self._scale
 
     def inverse_gram(self) -> np.ndarray:
-        """(A^T A)^-1, (n, n)."""
+        """Return (A^T A)^-1, (n, n)."""
         inner = np.eye(self.cells) - self.theta.T @ self._gain
         return inner * np.outer(self._scale, self._scale)
 
     def estimate(self, measured: np.ndarray) -> np.ndarray:
-        """A^+ times measurements (..., n + p): the least-squares cells (..., n)."""
+        """Return A^+ times measurements (..., n + p): the least-squares cells (..., n)."""
         dtype = measured.dtype
         own, sums = measured[..., : self.cells], measured[..., self.cells :]
         news = sums - own @ self.theta.T.astype(dtype)
@@ -135,21 +136,23 @@ class PIdentity:
 
 
 def search(gram: np.ndarray) -> PIdentity:
-    """The best p-identity strategy for V = `gram` that L-BFGS-B finds from fixed starting points.
+    """Search p-identity strategies for V = `gram` by L-BFGS-B from fixed starting points.
 
-    p = n / 16, rounded up. The problem is not convex: what is found need not be the best, but its
-    error is exact, and the identity is returned where nothing better is found. Where V is diagonal
-    the identity is the best of all: tr(V X^-1) >= sum V_ii / X_ii, and X_ii <= 1 for X = A^T A.
+    p = n / 16, rounded up. The problem is not convex, so the result need not be the best strategy,
+    but its error is exact. The identity is returned if nothing better is found. If V is diagonal,
+    the identity is the best: tr(V X^-1) >= sum V_ii / X_ii, and X_ii <= 1 for X = A^T A.
 
-    Cells that no query distinguishes share a column of Theta; k cells are left. Starting points:
+    Cells that no query distinguishes share a column of Theta, which leaves k columns. The starting
+    points are
 
-    - a hierarchy, the sums of all cells, of halves, of quarters and so on. First, 4 p or more
-      groups of similar cells share a column (see `cell_groups`), then every cell has its own;
+    - a hierarchy: the sums of all cells, of halves, of quarters and so on. First, 4 p or more
+      groups of similar cells have a column each (see `cell_groups`), then every cell has its own;
     - 1024 / k points, at most 16, uniform in [0, 1] with fixed seeds.
 
-    After a trial of 50 iterations the hierarchy is pursued if its error is at most 2% above that of
-    the others. Where k > 512 either is pursued: the hierarchy if its error is below half of the
-    identity's and single cells gained at most 2% on groups in the trial, else the random point.
+    After a trial of 50 iterations the hierarchy is pursued if its error is at most 2% above the
+    least error from the other points. If k > 512, only one of the two is pursued: the hierarchy if
+    its error is below half of the identity's and single cells gained at most 2% on groups in the
+    trial, else the random point.
 
     Args:
         gram: (n, n), symmetric positive semidefinite, not zero, n <= 1024, see `require_size`.
@@ -169,7 +172,7 @@ def search(gram: np.ndarray) -> PIdentity:
 
 
 def _best(gram: np.ndarray, rows: int) -> tuple[np.ndarray, float]:
-    """The best Theta, (rows, n), of all starting points, and its error."""
+    """Return the best Theta (rows, n) from all starting points, and its error."""
     kept, labels = distinct_cells(gram)
     workload, cells = grouped(gram, labels), len(kept)
     starts = [
@@ -198,7 +201,7 @@ def _best(gram: np.ndarray, rows: int) -> tuple[np.ndarray, float]:
 def _descend(
     start: np.ndarray, workload: GroupedGram, iterations: int = _ITERATIONS
 ) -> tuple[np.ndarray, float]:
-    """The Theta that L-BFGS-B finds from `start`, and its error."""
+    """Return the Theta that L-BFGS-B finds from `start`, and its error."""
 
     def objective(flat: np.ndarray) -> tuple[float, np.ndarray]:
         error, gradient = error_and_gradient(flat.reshape(start.shape), workload)
@@ -216,17 +219,18 @@ def _descend(
 
 
 def error_and_gradient(theta: np.ndarray, workload: GroupedGram) -> tuple[float, np.ndarray]:
-    """tr(S V S (I + Theta^T Theta)^-1) and its derivatives by Theta, (p, k).
+    """Return tr(S V S (I + Theta^T Theta)^-1) and its derivatives by Theta, (p, k).
 
-    Columns of Theta are those of all cells of a group: with M = diag(sizes) the inverse is
-    I - Theta^T T, T = (I + Theta M Theta^T)^-1 Theta. Theta acts through it, with the derivative
-    -2 T S V S (I - Theta^T T M), and through S, with 2 (V S (I - Theta^T T))_jj for every Theta_kj.
+    All cells of a group share a column of Theta. With M = diag(sizes) the inverse is I - Theta^T T,
+    where T = (I + Theta M Theta^T)^-1 Theta. Theta acts through the inverse, with the derivative
+    -2 T S V S (I - Theta^T T M), and through S, with the derivative 2 (V S (I - Theta^T T))_jj for
+    every Theta_ij.
     """
     gram, own, sizes = workload
     scale = 1 + theta.sum(axis=0)
     gain = _gain(theta, sizes)
     half = (gain * scale) @ gram
-    # Grouped so that only the product with V costs p k^2.
+    # The products are ordered so that only the one with V costs p k^2.
     through_scale = own * scale - np.sum(half * theta, axis=0)
     whole = half * scale
     error = own @ scale**2 - np.vdot(whole, theta)
@@ -245,17 +249,18 @@ def require_size(size: int) -> None:
 
 
 def _gain(theta: np.ndarray, sizes: np.ndarray | float = 1.0) -> np.ndarray:
-    """(I + Theta M Theta^T)^-1 Theta; with a computed inverse, errors would lose five digits."""
+    """Solve for (I + Theta M Theta^T)^-1 Theta; an explicit inverse would cost five digits."""
     factor = scipy.linalg.cho_factor(np.eye(len(theta)) + (theta * sizes) @ theta.T)
     return scipy.linalg.cho_solve(factor, theta)
 
 
 def _svd_bound(gram: np.ndarray) -> float:
-    """(sum of the singular values of W)^2 / n (Li and Miklau 2013).
+    """Return (sum of the singular values of W)^2 / n, a lower bound (Li and Miklau 2013).
 
-    It bounds the strategies whose columns have l2 norm at most 1; l1 norm 1 is one of those.
+    It bounds the error of all strategies whose columns have l2 norm at most 1, hence of those with
+    l1 norm 1.
     """
     values = scipy.linalg.eigvalsh(gram)
-    # Values that are zero but for rounding would add up under the root.
+    # The roots of eigenvalues that are zero up to rounding would add up.
     values[values < len(gram) * np.finfo(float).eps * values.max()] = 0.0
     return float(np.sqrt(values).sum() ** 2 / len(gram))

@@ -1,12 +1,14 @@
 """Stage 1 of DAWA: a private partition of a vector into intervals whose cells are alike.
 
-The cost of a bucket is its deviation sum |x_i - mean|, the error of spreading its total evenly,
-plus the expected size of the noise on that total, plus Laplace noise. The cheapest partition wins.
+The cost of a bucket is its deviation sum |x_i - mean|, which is the error of spreading its total
+evenly, plus the expected size of the noise on that total, plus Laplace noise. The cheapest
+partition is chosen.
 
-Sensitivity: moving one cell by 1 moves its own distance from the mean by 1 - 1/l and the l - 1
-others by 1/l each, so the deviation of a bucket of l cells by at most 2 (1 - 1/l). A change of l1
-norm D within the bucket is a chain of such moves: 2 (1 - 1/l) D, with D <= 1 where one record is
-added or removed and D <= 2 where one is replaced.
+Sensitivity: if one cell of a bucket of l cells changes by 1, its distance from the mean changes by
+at most 1 - 1/l and the distances of the l - 1 other cells by at most 1/l each. So the deviation
+changes by at most 2 (1 - 1/l). A change of l1 norm D within the bucket is a chain of such changes
+and moves the deviation by at most 2 (1 - 1/l) D. In a histogram D <= 1 if one record is added or
+removed, and D <= 2 if one is replaced.
 """
 
 import math
@@ -25,24 +27,27 @@ def dyadic_partition(
     rng: np.random.Generator,
     trials: int,
 ) -> np.ndarray:
-    """The cheapest of the partitions into aligned intervals of 2^k cells; epsilon-DP.
+    """Draw the cheapest partition into aligned intervals of 2^k cells; epsilon-DP.
 
-    Proof. A cell lies in one aligned interval of every length, log-many in all, so by the
-    sensitivity above the vector of all their deviations moves by at most D S in l1 norm, with
-    S = sum_k 2 (1 - 2^-k), D = l1_sensitivity. Every cost, that of single cells included, gets
-    Laplace noise of scale D S / epsilon: publishing all costs would be epsilon-DP (Dwork et al.
-    2006), and clamping them and finding the cheapest partition is post-processing.
+    Proof: a cell lies in one aligned interval of every length l = 1, 2, 4, ... By the sensitivity
+    above, a change of l1 norm D = l1_sensitivity moves the vector of all deviations by at most D S
+    in l1 norm, where S is the sum of 2 (1 - 1/l) over the lengths. Every cost, including that of a
+    single cell, gets Laplace noise of scale D S / epsilon, so publishing all costs would be
+    epsilon-DP (Dwork et al. 2006). Clamping them and finding the cheapest partition is
+    post-processing.
 
-    (Intervals at every offset would put a cell into 2^k intervals of length 2^k. Single cells have
-    no deviation, and the proof does not need noise on their costs; without it they would be the
-    only buckets whose cost noise never raises, and empty regions would be split into cells.)
+    (With intervals at every offset, a cell would lie in 2^k intervals of length 2^k. Single cells
+    have no deviation, and the proof needs no noise on their costs. Without noise they would be the
+    only buckets whose cost is never raised, and empty regions would be split into cells.)
 
     Args:
-        values: (n,); where n is not a power of two, the last interval of a length is what is left.
+        values: (n,). If n is not a power of two, the last interval of a length may be shorter.
+        l1_sensitivity: Largest l1 change of the values.
         charge: Cost of a bucket beyond its deviation, and the least cost that it can have.
+        trials: Number of independent partitions.
 
     Returns:
-        Where buckets start, boolean (trials, n).
+        Whether a bucket starts at each cell, boolean (trials, n).
     """
     size = len(values)
     tree = BlockTree(shape=(size,), branching=2, height=(size - 1).bit_length() + 1)
@@ -80,20 +85,21 @@ def published_partition(
     rng: np.random.Generator,
     trials: int,
 ) -> np.ndarray:
-    """The cheapest partition into intervals of 2^k cells at any offset, as the authors publish it.
+    """Draw the cheapest partition into intervals of 2^k cells at any offset, as published.
 
-    Noise of scale (2 - 1/l - 1/n) l1_sensitivity / epsilon on intervals of l > 1 cells and none on
-    single cells (Li et al. 2014, Section 3, and the code published with it). Not epsilon-DP: a
-    cell stays single if all longer intervals around it are expensive; as its own cost has no
-    noise, the effects of one record on all those intervals add up: see `log_all_single`.
+    The cost of an interval of l > 1 cells gets Laplace noise of scale
+    (2 - 1/l - 1/n) l1_sensitivity / epsilon, the cost of a single cell none (Li et al. 2014,
+    Section 3, and the code published with it). This is not epsilon-DP: a cell stays single if all
+    longer intervals around it are expensive. Because its own cost has no noise, the effects of one
+    record on all those intervals add up (see `log_all_single`).
 
-    Arguments and result as in `dyadic_partition`.
+    The arguments and the result are those of `dyadic_partition`.
     """
     size = len(values)
     deviations = running_deviations(values)
-    # Longest first: of equal costs `argmin` takes the longest bucket.
+    # The longest comes first, because `argmin` takes the first of equal costs.
     lengths = 2 ** np.arange(len(deviations))[::-1]
-    # costs[i, :, k] is the cost of the bucket of lengths[k] that ends before cell i.
+    # costs[i, :, k] is the cost of the bucket of lengths[k] cells that ends before cell i.
     costs = np.full((size + 1, trials, len(lengths)), np.inf)
     for level, deviation in enumerate(deviations):
         place, length = -1 - level, 2**level
@@ -101,7 +107,7 @@ def published_partition(
         noise = scale * rng.laplace(size=(trials, len(deviation)))
         costs[length:, :, place] = np.maximum(deviation + charge + noise, charge).T
 
-    # A shortest path is sequential in the cells; trials and lengths go together. A bucket that
+    # The shortest path is found cell by cell, for all trials and lengths at once. A bucket that
     # would begin before the first cell has an infinite cost.
     rows = np.arange(trials)
     cheapest = np.zeros((trials, size + 1))
@@ -112,7 +118,7 @@ def published_partition(
         cheapest[:, end] = totals[rows, choice]
         chosen[:, end] = choice
     came_from = np.arange(size + 1) - lengths[chosen]
-    came_from[:, 0] = 0  # trials whose path has ended wait there
+    came_from[:, 0] = 0  # trials whose path has ended stay there
 
     starts = np.zeros((trials, size), dtype=bool)
     place = np.full(trials, size)
@@ -130,15 +136,16 @@ def log_all_single(
     epsilon: float,
     charge: float,
 ) -> float:
-    """log P(`published_partition` makes every cell a bucket of its own), in closed form.
+    """Return log P(`published_partition` makes every cell a bucket of its own), in closed form.
 
-    It does where every interval of l > 1 cells costs more than its single cells, l times the
-    charge: its deviation plus noise is above (l - 1) charge. The noise is independent.
+    This happens exactly if every interval of l > 1 cells costs more than its l single cells, that is, more
+    than l times the charge. Then its deviation plus noise is above (l - 1) times the charge. The
+    noise of the intervals is independent, so the probabilities multiply.
 
     Args:
         size: n.
-        deviations: From l to the deviations of the n - l + 1 intervals of l cells, each with the
-            number of intervals that have it: see `spikes` and `every_other`.
+        deviations: Maps l to the deviations of the n - l + 1 intervals of l cells, each with the
+            number of intervals that have it; see `spikes` and `every_other`.
         l1_sensitivity, epsilon, charge: As in `published_partition`.
     """
     total = 0.0
@@ -153,14 +160,14 @@ def log_all_single(
 
 
 def spikes(size: int, changes: dict[int, float]) -> Callable[[int], list[tuple[float, int]]]:
-    """The deviations, for `log_all_single`, of equal cells of which at most two are changed.
+    """Return the deviations, for `log_all_single`, of equal cells after up to two of them change.
 
-    changes: From the cell to its change, the cells in ascending order.
+    changes: Maps each changed cell to its change, in ascending order of the cells.
     """
     places = list(changes)
 
     def holding(low: int, high: int, length: int) -> int:
-        """How many intervals hold the cells from low to high."""
+        """Return how many intervals contain all cells from low to high."""
         return max(0, min(low, size - length) - max(0, high - length + 1) + 1)
 
     def deviation(values: list[float], length: int) -> float:
@@ -179,19 +186,20 @@ def spikes(size: int, changes: dict[int, float]) -> Callable[[int], list[tuple[f
 
 
 def every_other(size: int, change: float) -> Callable[[int], list[tuple[float, int]]]:
-    """The deviations, for `log_all_single`, of equal cells of which every other is changed."""
+    """Return the deviations, for `log_all_single`, of equal cells after every other one changes."""
     return lambda length: [(length * abs(change) / 2, size - length + 1)]
 
 
 def published_scale(length: int, size: int, l1_sensitivity: float, epsilon: float) -> float:
-    """Scale of the published noise on the cost of an interval of `length` out of `size` cells."""
+    """Return the scale of the published noise on the cost of `length` out of `size` cells."""
     return (2 - 1 / length - 1 / size) * l1_sensitivity / epsilon if length > 1 else 0.0
 
 
 def running_deviations(values: np.ndarray) -> list[np.ndarray]:
-    """sum |x_i - mean| over every interval of 1, 2, 4, ... cells, in O(n^2) time and O(n) memory.
+    """Return sum |x_i - mean| over every interval of 1, 2, 4, ... cells.
 
-    Entry k has shape (n - 2^k + 1,), by the interval's first cell.
+    Entry k has shape (n - 2^k + 1,), with one number for each first cell of an interval of 2^k
+    cells. This takes O(n^2) time and O(n log n) memory.
     """
     sums = np.concatenate([[0.0], np.cumsum(values)])
     deviations = []

@@ -1,4 +1,4 @@
-"""Counts of a histogram in a tree of blocks, and their least-squares estimate in linear time."""
+"""Counts of a histogram in a tree of blocks, and least-squares estimates of the cells."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -10,14 +10,15 @@ import numpy as np
 class BlockTree:
     """A hierarchy of blocks over a histogram; every level is a partition of its cells.
 
-    Level k holds the blocks of branching^k cells per axis, level 0 the cells themselves. Split rule
-    where an axis is not a power of the branching: blocks are aligned to the first cell, and the
-    last block of a level holds what is left. Nothing is padded, so no count is known beforehand.
+    Level k holds the blocks of branching^k cells per axis, and level 0 the cells themselves. Blocks
+    are aligned to the first cell. If the length of an axis is not a power of the branching, the
+    last block of a level holds the cells that are left. Nothing is padded, so no count is known
+    beforehand.
 
     Args:
         shape: Cells per axis.
         branching: Children per axis, at least 2.
-        height: Number of levels, at least 1. The levels above them are not part of the tree.
+        height: Number of levels, at least 1. Levels of larger blocks are not part of the tree.
     """
 
     shape: tuple[int, ...]
@@ -31,21 +32,21 @@ class BlockTree:
         return tuple(tuple(-(-n // width) for n in self.shape) for width in widths)
 
     def block_sums(self, values: np.ndarray) -> np.ndarray:
-        """Sums over the children of every block of the next level; leading axes are kept."""
+        """Sum over the children of every block of the next level; leading axes are kept."""
         for axis in range(-len(self.shape), 0):
             starts = np.arange(0, values.shape[axis], self.branching)
             values = np.add.reduceat(values, starts, axis=axis)
         return values
 
     def spread(self, values: np.ndarray, level: int) -> np.ndarray:
-        """Values of the blocks above `level`, one copy for every one of their children."""
+        """Copy the value of every block of the level above `level` to each of its children."""
         for axis, count in enumerate(self.level_shapes[level], start=-len(self.shape)):
             parents = np.arange(count) // self.branching
             values = values.take(parents, axis=axis)
         return values
 
     def counts(self, histogram: np.ndarray) -> list[np.ndarray]:
-        """The sums of the histogram (..., *shape) over the blocks of every level."""
+        """Return the sums of the histogram (..., *shape) over the blocks of every level."""
         levels = [histogram]
         while len(levels) < self.height:
             levels.append(self.block_sums(levels[-1]))
@@ -56,15 +57,16 @@ class BlockTree:
 class TreeLeastSquares:
     """The generalised least-squares estimate of the cells from measured counts of all blocks.
 
-    Up the tree, the estimate of a block from its own subtree is the measured count and the sum of
-    the children's estimates, weighted by their precisions; down the tree, what a block knows
-    beyond its children is shared among them in proportion to their variances (Hay et al. 2010,
-    Theorem 3, for any variances and numbers of children). Both passes visit every block once.
+    The pass up the tree estimates every block from its own subtree: it averages the measured count
+    and the sum of the children's estimates, weighted by their precisions. The pass down shares the
+    difference between a block's final estimate and that sum among its children, in proportion to
+    their variances (Hay et al. 2010, Theorem 3, for any variances and numbers of children). Each
+    pass visits every block once.
 
     Args:
-        tree: Its top level may have many blocks: they share no measured parent.
-        variances: Variance of the measured count of every block, an array of the level's shape
-            for every level; infinite where a block above the cells is not measured.
+        tree: Its top level may have many blocks, which share no measured parent.
+        variances: Variance of the measured count of every block, one array of the level's shape
+            per level; infinite if a block above the cells is not measured.
     """
 
     tree: BlockTree
@@ -72,9 +74,9 @@ class TreeLeastSquares:
 
     @cached_property
     def _passes(self) -> tuple[list[np.ndarray], list[np.ndarray]]:
-        """For each level its gains (weights of the own counts) and shares (of the parent's news).
+        """The gains (weights of a block's own count) and shares (of the parent's news) by level.
 
-        The gain of level 0 and the share of the top level are not used.
+        The gain of level 0 is not used, and the top level has no shares.
         """
         below = self.variances[0]
         gains, shares = [np.ones(())], []
@@ -86,9 +88,10 @@ class TreeLeastSquares:
         return gains, shares
 
     def estimate(self, measured: list[np.ndarray]) -> np.ndarray:
-        """Estimates (..., *shape) of the cells from the measured counts of every level.
+        """Estimate the cells (..., *shape) from the measured counts of every level.
 
-        The arrays are overwritten. The estimates are linear in them, unbiased and of their dtype.
+        The arrays are overwritten. The estimates are linear in the counts, unbiased and of their
+        dtype.
         """
         gains, shares = self._passes
         dtype = measured[0].dtype
@@ -107,10 +110,10 @@ class TreeLeastSquares:
         return measured[0]
 
     def cell_variances(self) -> np.ndarray:
-        """Variance of the estimate of every cell, of the histogram's shape.
+        """Return the variance of every cell's estimate, in the histogram's shape.
 
-        Down the tree: with posterior variance V of a block and total T of its children's own
-        variances v, a child's is v - v^2 / T + (v / T)^2 V.
+        In the pass down the tree, let V be the posterior variance of a block and T the sum of its
+        children's own variances v. The posterior variance of a child is v - v^2 / T + (v / T)^2 V.
         """
         gains, shares = self._passes
         own = [self.variances[0]]

@@ -26,20 +26,20 @@ class Workload(ABC):
     queries: int
 
     def gram(self) -> np.ndarray:
-        """V = W^T W, a new (n, n) float64 array; without the rows where there are many."""
+        """Return V = W^T W, a new (n, n) float64 array; long workloads do not form W."""
         rows = self.matrix()
         return rows.T @ rows
 
     @abstractmethod
     def matrix(self) -> np.ndarray:
-        """W itself, (q, n): for small n."""
+        """Return W itself, (q, n), for small n."""
 
     def trace(self) -> float:
-        """tr V, the sum of the squares of all coefficients of W."""
+        """Return tr V, the sum of the squares of all coefficients of W."""
         return float(np.trace(self.gram()))
 
     def gram_times(self, cells: np.ndarray) -> np.ndarray:
-        """V x for every vector x along the last axis of `cells`, (..., n)."""
+        """Return V x for every vector x along the last axis of `cells`, (..., n)."""
         return cells @ self.gram()
 
 
@@ -140,7 +140,7 @@ class AllRange(_Named):
         return (first + 1.0) * (self.cells - last)
 
     def gram_times(self, cells):
-        # A range is a difference of two of the n + 1 prefix sums, the empty one included.
+        # The sum over a range is a difference of two of the n + 1 prefix sums, of which one is 0.
         sums = cells.cumsum(axis=-1)
         centred = sums - sums.sum(axis=-1, keepdims=True) / (self.cells + 1)
         return (self.cells + 1) * _from_the_end(centred)
@@ -200,7 +200,7 @@ class Explicit(Workload):
 
     Raises:
         TypeError: Not an array of real numbers.
-        ValueError: Not two-dimensional, empty, NaN or infinite, or zero everywhere.
+        ValueError: Rows of unequal lengths; not two-dimensional, empty, not finite, or zero.
     """
 
     def __init__(self, matrix) -> None:
@@ -275,17 +275,17 @@ NAMED = {
 
 
 def _from_the_end(cells: np.ndarray) -> np.ndarray:
-    """x_j + ... + x_(n-1) for every j."""
+    """Return x_j + ... + x_(n-1) for every j, along the last axis."""
     return np.flip(np.flip(cells, axis=-1).cumsum(axis=-1), axis=-1)
 
 
 def _ends(cells: int) -> tuple[np.ndarray, np.ndarray]:
-    """The smaller and the larger index of every pair of cells, each (n, n)."""
+    """Return the smaller and the larger index of every pair of cells, each (n, n)."""
     index = np.arange(cells)
     return np.minimum.outer(index, index), np.maximum.outer(index, index)
 
 
 def _ranges(first: np.ndarray, last: np.ndarray, cells: int) -> np.ndarray:
-    """One row of zeros and ones per range."""
+    """Return one row of zeros and ones per range, (q, n); both ends belong to the range."""
     index = np.arange(cells)
     return ((first[:, None] <= index) & (index <= last[:, None])).astype(float)

@@ -9,16 +9,16 @@ from mechanisms.query.option import Option
 from mechanisms.query.query import Query
 from mechanisms.strategies.workload import NAMED, Explicit, Kronecker, Workload
 
-# The workloads that a name describes. `Width` and `RandomRanges` have parameters: give the object.
+# The workloads that a name describes. `Width` and `RandomRanges` have parameters: pass an object.
 NAMES = ("identity", "total", "average", "prefix", "all-range")
 
 
 def workload_factors(query: Query, *, workload) -> tuple[Workload, ...]:
-    """The workload that the option describes, as factors of a Kronecker product.
+    """Return the workload that the option describes, as factors of a Kronecker product.
 
     Raises:
-        ValueError: A matrix that is empty, not finite or not over the query's cells, or not one
-            name per axis.
+        TypeError, ValueError: A matrix that `Explicit` refuses.
+        ValueError: There is not one name per axis, or not one column per cell of the query.
     """
     names = [workload] * len(query.shape) if isinstance(workload, str) else workload
     if _are_names(names):
