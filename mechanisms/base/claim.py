@@ -10,9 +10,9 @@ TOLERANCE = 1e-6
 
 
 def claimed_delta(mechanism) -> float:
-    """The delta of the claim.
+    """Return the delta of the mechanism's claim.
 
-    As published, pure and local guarantees claim 0, whatever the delta of the budget; at the exact
+    As published, pure and local guarantees claim delta 0, whatever the budget's delta. At the exact
     calibration the claim is the budget.
     """
     if mechanism.calibration == "exact" or mechanism.guarantee == "approximate":
@@ -23,25 +23,25 @@ def claimed_delta(mechanism) -> float:
 def refutes(true_delta: Bounds, true_epsilon: Bounds, epsilon: float, delta: float) -> bool:
     """Whether the true delta at epsilon and the true epsilon at delta refute (epsilon, delta).
 
-    The truth must be beyond rounding in both. At a claimed delta of 0 epsilon alone counts: a true
-    delta above 0 may underflow.
+    Both must exceed the claim by more than rounding. At a claimed delta of 0 the true epsilon alone
+    counts, because a true delta above 0 may underflow.
     """
     epsilon, delta = epsilon * (1 + TOLERANCE), delta * (1 + TOLERANCE)
     return true_epsilon.lower > epsilon and (delta == 0 or true_delta.lower > delta)
 
 
 def refutation(mechanism) -> str | None:
-    """Why the claim of published noise is false for its query and budget.
+    """Return why the claim of published noise is false for its query and budget, or None.
 
-    None where the profile does not show that it is, at the exact calibration, which the profile
-    itself sets, and where there is no claim.
+    The result is None if the profile does not refute the claim, if there is no profile or no claim,
+    and at the exact calibration, which the profile itself sets.
     """
     profile = mechanism.profile()
     if mechanism.calibration == "exact" or mechanism.guarantee == "none" or profile is None:
         return None
     epsilon, delta = mechanism.budget.epsilon, claimed_delta(mechanism)
     true_delta = profile.delta(epsilon)
-    # Nearly all claims end here: epsilon at a delta is a search.
+    # Nearly all claims end here, without the search for epsilon at a delta.
     if delta > 0 and true_delta.lower <= delta * (1 + TOLERANCE):
         return None
     true_epsilon = profile.epsilon(delta)

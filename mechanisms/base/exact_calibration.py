@@ -1,7 +1,4 @@
-"""The exact calibration: what it needs from a mechanism, and whether it met the budget.
-
-The base class of mechanisms, `mechanisms.base.mechanism`, uses this module.
-"""
+"""The exact calibration: what it needs from a mechanism, and whether it met the budget."""
 
 from mechanisms.privacy.numerics import ULP
 from mechanisms.privacy.profile import PrivacyProfile
@@ -9,21 +6,21 @@ from mechanisms.query.query import Inconsistent, Unsupported
 
 # Relative slack within which an exact calibration meets its budget.
 _MET = 1e-6
-# Relative distance of two scales with about a hundred doubles between them: delta may cross the
-# budget's there.
+# Relative distance of two scales with about a hundred doubles between them, across which delta may
+# jump over the budget's.
 _NEXT = 64 * ULP
 
 
 def exact_profile(mechanism) -> PrivacyProfile:
-    """The profile that an exact calibration needs.
+    """Return the profile that an exact calibration needs.
 
     Raises:
-        Unsupported: There is none, or it is only a bound and the budget needs more.
+        Unsupported: There is no profile, or only a bound that does not suffice for the budget.
     """
     profile = mechanism.profile()
     if profile is None:
         raise Unsupported("has no exact profile, hence no exact calibration")
-    # Pure privacy needs the largest loss alone, which may be known where the rest is not.
+    # Pure privacy needs the largest loss alone, which may be known even if the rest is not.
     pure = mechanism.budget.delta == 0 and profile.attains_largest_loss
     if profile.slack and not pure:
         raise Unsupported(f"has no exact calibration: {profile.slack}")
@@ -31,10 +28,10 @@ def exact_profile(mechanism) -> PrivacyProfile:
 
 
 def exact_factor(published) -> float:
-    """The factor on a published noise that brings its true delta to the budget's.
+    """Return the factor on the published noise that makes its true delta the budget's.
 
     Raises:
-        Unsupported: As `exact_profile`, or no factor exists.
+        Unsupported: As in `exact_profile`, or no factor is found.
     """
     profile = exact_profile(published)
     try:
@@ -46,9 +43,9 @@ def exact_factor(published) -> float:
 def check_exact(mechanism) -> None:
     """Raise Inconsistent unless the profile of an exactly calibrated mechanism meets the budget.
 
-    The profile meets the budget within rounding of delta or of epsilon, or lies below it by less
-    than its bounds leave open. It may lie further below where there is nothing to rescale (no
-    parameters) or where delta falls too steeply.
+    The profile must meet the budget within rounding of delta or of epsilon, or lie below it by at
+    most the width of its bounds. It may lie further below if there is nothing to rescale (no
+    parameters), or if delta falls too steeply.
     """
     epsilon, delta = mechanism.budget.epsilon, mechanism.budget.delta
     profile = exact_profile(mechanism)

@@ -20,7 +20,7 @@ class ReleaseError(ValueError):
 
 @contextmanager
 def named_in_errors(key: str) -> Iterator[None]:
-    """A context that names the mechanism in a ReleaseError; a write to the value becomes one."""
+    """Name the mechanism in every ReleaseError, and turn a write to the value into one."""
     try:
         yield
     except ReleaseError as error:
@@ -35,12 +35,12 @@ def named_in_errors(key: str) -> Iterator[None]:
 
 
 def generator(rng) -> np.random.Generator:
-    """A Generator from anything that `numpy.random.default_rng` takes, such as None or a seed.
+    """Return a Generator from what `numpy.random.default_rng` takes, such as None or a seed.
 
     Raises:
         TypeError, ValueError: `rng` is anything else; the message names it.
-        RuntimeError: This generator was the last one used before this process was forked: both
-            processes would draw the same noise.
+        RuntimeError: `rng` is the last generator that was used before this process was forked, so
+            both processes would draw the same noise.
     """
     global _last
     if isinstance(rng, np.random.Generator):
@@ -63,7 +63,7 @@ def generator(rng) -> np.random.Generator:
 
 
 def checked_value(value: np.ndarray, query: Query) -> np.ndarray:
-    """A read-only copy of `value` as a float array; integers become float64.
+    """Return a read-only copy of `value` as a float array; integers become float64.
 
     Raises:
         TypeError: `value` is not an array of real numbers, is masked, or has another float type.
@@ -97,7 +97,7 @@ def checked_value(value: np.ndarray, query: Query) -> np.ndarray:
 
 
 def check_values(values: object, shape: tuple[int, ...]) -> None:
-    """TypeError or ValueError unless these are finite, float32 or float64, (n, *shape)."""
+    """Raise TypeError or ValueError unless `values` are finite float32 or float64, (n, *shape)."""
     if type(values) is not np.ndarray or values.dtype not in (np.float32, np.float64):
         kind = getattr(values, "dtype", type(values).__name__)
         raise TypeError(f"the values must be a plain float32 or float64 array, got {kind}")
@@ -110,7 +110,7 @@ def check_values(values: object, shape: tuple[int, ...]) -> None:
 
 
 def check_whole_numbers(numbers: np.ndarray, what: str) -> None:
-    """ValueError for integers beyond 2^53, which float64 cannot tell from their neighbours."""
+    """Raise ValueError for integers beyond 2^53, which float64 cannot all tell apart."""
     if numbers.size and max(int(numbers.max()), -int(numbers.min())) > 2**53:
         raise ValueError(
             f"{what} must hold integers of at most 2^53 in size, got "
@@ -153,11 +153,11 @@ def _check_domain(value: np.ndarray, query: Query) -> None:
 
 
 def plain_answer(answer: object, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
-    """A copy of `answer` that owns its memory, in C order: it carries nothing but its numbers.
+    """Return a C-ordered copy of `answer` that owns its memory and holds nothing but its numbers.
 
     Raises:
-        ReleaseError: It does not have this shape and dtype, is not finite, or is no plain array: a
-            subclass may hold more than its numbers.
+        ReleaseError: `answer` has another shape or dtype, is not finite, or is not a plain array
+            (a subclass may hold more than its numbers).
     """
     if type(answer) is not np.ndarray:
         kind = "a plain array" if isinstance(answer, np.ndarray) else "an array"
@@ -176,14 +176,14 @@ def plain_answer(answer: object, shape: tuple[int, ...], dtype: np.dtype) -> np.
             f"a release must be finite, got {answer[bad]} at index {bad}; does the noise fit into "
             f"{answer.dtype}?"
         )
-    # A copy would keep the metadata of the dtype, which its string lacks.
+    # A copy would keep the metadata of the dtype; an array made from its string has none.
     plain = np.empty(shape, dtype.str)
     plain[...] = answer
     return plain
 
 
 def checked_dtype(dtype) -> np.dtype:
-    """float32 or float64 as a dtype; TypeError for anything else."""
+    """Return float32 or float64 as a dtype, or raise TypeError for anything else."""
     dtype = np.dtype(dtype)
     if dtype not in (np.float32, np.float64):
         raise TypeError(f"noise is drawn as float32 or float64, got dtype {dtype}")
@@ -201,5 +201,5 @@ def check_draws(draws: object, trials: int, shape: tuple[int, ...], dtype: np.dt
 
 
 def _first(where: np.ndarray) -> tuple[int, ...]:
-    """The index of the first True."""
+    """Return the index of the first True."""
     return tuple(int(i) for i in np.unravel_index(int(np.argmax(where)), where.shape))

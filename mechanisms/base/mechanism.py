@@ -1,4 +1,4 @@
-"""The contract of a mechanism, and that of additive mechanisms, which nearly all of them are."""
+"""The base class of mechanisms, and the base class of additive mechanisms, which most are."""
 
 import math
 import time
@@ -40,19 +40,19 @@ from mechanisms.query.words import nearest
 
 Calibration = Literal["published", "exact"]
 CALIBRATIONS = get_args(Calibration)
-# Scales of noise whose fourth moment of the squared norm, an eighth power, stays in float64.
+# Scales of noise for which the fourth moment of the squared norm, an eighth power, fits in float64.
 SCALES = (1e-36, 1e36)
 GUARANTEES = ("pure", "approximate", "local", "none")
-# Methods that check the value and the answer. A subclass defines the method with an underscore in
-# its place; `timed_release` calls `_release_with_diagnostics`.
+# Methods that check the value and the answer. A subclass defines the method with a leading
+# underscore instead; `timed_release` calls `_release_with_diagnostics`.
 _CHECKED = {"release", "releases", "release_all", "release_with_diagnostics", "timed_release"}
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Mechanism(ABC):
-    """A mechanism calibrated to one query and one budget. Create it with `calibrate`; immutable.
+    """An immutable mechanism, calibrated to one query and one budget; create it with `calibrate`.
 
-    A subclass defines `_release`, `profile` where it is known, and `build` if it refuses queries.
+    A subclass defines `_release`, `profile` if it is known, and `build` if it refuses queries.
     `release` checks the value, calls `_release` and checks its answer: see `mechanisms.base.guard`.
     Instances can be copied and pickled.
 
@@ -97,7 +97,7 @@ class Mechanism(ABC):
                 f"{'_release' if name == 'timed_release' else '_' + name} instead"
             )
 
-    # The view of a dictionary in `settings` can be neither copied nor pickled.
+    # `settings` is a read-only view of a dictionary, which can be neither copied nor pickled.
     def __getstate__(self) -> dict[str, Any]:
         return vars(self) | {"settings": dict(self.settings)}
 
@@ -114,8 +114,8 @@ class Mechanism(ABC):
             query: Shape and sensitivities.
             budget: The (epsilon, delta) to reach.
             calibration: "published" follows the paper; "exact" rescales that noise until the true
-                delta at epsilon is the budget's. Where the bounds of delta are wider than rounding
-                (Laplace noise), their upper end is the budget's; the true one is up to 1% less.
+                delta at epsilon is the budget's. If the bounds on delta are wider than rounding
+                (Laplace noise), their upper end is the budget's; the true delta is up to 1% less.
             **options: See `cls.options`.
 
         Raises:
@@ -138,7 +138,7 @@ class Mechanism(ABC):
     def calibrate_only(
         cls, query: Query, budget: Budget, calibration: str = "published", **options
     ) -> Self:
-        """As `calibrate`, without RefutedWarning: for code that judges the claim itself."""
+        """Do as `calibrate`, but without RefutedWarning, for code that judges the claim itself."""
         if not isinstance(query, Query) or not isinstance(budget, Budget):
             raise TypeError(
                 f"calibrate takes a Query and a Budget, got {type(query).__name__} and "
@@ -172,17 +172,17 @@ class Mechanism(ABC):
 
     @classmethod
     def stated_budget(cls, query: Query, budget: Budget, settings: Mapping) -> Budget:
-        """The (epsilon, delta) of the claim: the budget, unless delta follows from an option."""
+        """Return the (epsilon, delta) of the claim: the budget, unless an option sets delta."""
         return budget
 
     @classmethod
     def limit(cls, query: Query, budget: Budget) -> str | None:
-        """Why the budget lies outside the range of the theorem, or None."""
+        """Return why the budget lies outside the range of the theorem, or None."""
         return None
 
     @abstractmethod
     def _release(self, value: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """One private answer; `release` calls it.
+        """Return one private answer; `release` calls this method.
 
         Args:
             value: A read-only copy, float32 or float64, within the bounds that the query states.
@@ -192,14 +192,14 @@ class Mechanism(ABC):
         """
 
     def _releases(self, value: np.ndarray, rng: np.random.Generator, trials: int) -> np.ndarray:
-        """Independent answers to one value, (trials, *query.shape), as `_release` gives them.
+        """Return independent answers of `_release` to one value, (trials, *query.shape).
 
-        A subclass overrides it where many answers at once are faster than one by one.
+        A subclass overrides this method if it draws many answers faster together than one by one.
         """
         return np.array([self._answer(value, rng) for _ in range(trials)])
 
     def _release_all(self, values: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """Independent answers to many values (n, *query.shape), see `release_all`."""
+        """Return independent answers to many values (n, *query.shape), see `release_all`."""
         if self.only_adds_noise:
             return values + self.sample(rng, len(values), values.dtype)
         released = [self.release(value, rng) for value in values]
@@ -208,24 +208,25 @@ class Mechanism(ABC):
     def _release_with_diagnostics(
         self, value: np.ndarray, rng: np.random.Generator
     ) -> tuple[np.ndarray, dict[str, float]]:
-        """An answer as `_release` gives it, and diagnostics of its sampler."""
+        """Return an answer of `_release`, and diagnostics of its sampler."""
         return self._release(value, rng), {}
 
     def _answer(self, value: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         return plain_answer(self._release(value, rng), self.query.shape, value.dtype)
 
     def release(self, value: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """One private answer: a plain array of the query's shape that owns its memory.
+        """Return one private answer, a plain array of the query's shape that owns its memory.
 
         Args:
             value: A float32 or float64 array, whose precision the answer keeps, or an array of
                 integers, whose answer is float64.
             rng: Anything that `numpy.random.default_rng` takes. The same seed gives the same noise
-                every time: the difference of two answers with additive noise is then that of the
-                values.
+                every time, so the difference of two answers with additive noise is the difference
+                of the values.
 
         Raises:
-            TypeError, ValueError: As `mechanisms.base.guard.checked_value` and `generator` do.
+            TypeError, ValueError: As in `mechanisms.base.guard.checked_value` and `generator`.
+            RuntimeError: As in `generator`.
             ReleaseError: The mechanism wrote into the value, or its answer is not a finite array of
                 the query's shape in the value's precision.
         """
@@ -234,9 +235,9 @@ class Mechanism(ABC):
             return self._answer(value, rng)
 
     def releases(self, value: np.ndarray, rng: np.random.Generator, trials: int) -> np.ndarray:
-        """Independent private answers to one value, (trials, *query.shape).
+        """Return independent private answers to one value, (trials, *query.shape).
 
-        The value is checked once. trials: at least 1. Args, Raises: As `release`.
+        The value is checked once. trials: at least 1. Other arguments and errors: as in `release`.
         """
         value, rng = checked_value(value, self.query), generator(rng)
         trials = check_count("trials", trials)
@@ -255,11 +256,12 @@ class Mechanism(ABC):
         return homes["_releases"] <= homes["_release"]
 
     def release_all(self, values: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """Answers to many values, released independently.
+        """Return answers to many values, released independently.
 
         Args:
-            values: (n, *query.shape), finite, float32 or float64. The caller must check them with
-                the query where noise is only added, or where `_release_all` does not.
+            values: (n, *query.shape), finite, float32 or float64. If the mechanism only adds noise,
+                or its `_release_all` does not check them, the caller must check them with the
+                query.
             rng: As in `release`.
 
         Raises TypeError or ValueError for other values, and as `release` does.
@@ -274,7 +276,7 @@ class Mechanism(ABC):
     def release_with_diagnostics(
         self, value: np.ndarray, rng: np.random.Generator
     ) -> tuple[np.ndarray, dict[str, float]]:
-        """A release and diagnostics of its sampler, such as its convergence.
+        """Return a release and diagnostics of its sampler, such as its convergence.
 
         The guarantee does not cover the diagnostics: do not publish them.
         """
@@ -283,7 +285,7 @@ class Mechanism(ABC):
     def timed_release(
         self, value: np.ndarray, rng: np.random.Generator
     ) -> tuple[np.ndarray, dict[str, float], float]:
-        """A release, its diagnostics, and the seconds that the mechanism took by the wall clock.
+        """Return a release, its diagnostics, and the mechanism's wall-clock time in seconds.
 
         The seconds exclude the checks, which take longer than a release of a few numbers.
         """
@@ -301,22 +303,22 @@ class Mechanism(ABC):
         return answer, released[1], seconds
 
     def profile(self) -> PrivacyProfile | None:
-        """The true privacy profile of everything that the claim covers, or None if unknown.
+        """Return the true privacy profile of all that the claim covers, or None if unknown.
 
-        Where only a bound of it is known, its `slack` says why.
+        If only a bound on it is known, the `slack` of the result says why.
         """
         return None
 
     def profile_of_release(self) -> PrivacyProfile | None:
-        """The profile of one call of `release` with the answer of all records, or None if unknown.
+        """Return the profile of one `release` of the answer on all records, or None if unknown.
 
-        It is `profile`, unless the claim covers several releases, or releases on secret samples of
-        the records.
+        It equals `profile`, unless the claim covers several releases, or releases on secret samples
+        of the records.
         """
         return self.profile()
 
     def parameters(self) -> dict[str, float]:
-        """Scale parameters by name, maybe none; the exact calibration rescales the first."""
+        """Return scale parameters by name, maybe none; the exact calibration rescales the first."""
         return {}
 
 
@@ -343,7 +345,7 @@ class AdditiveMechanism(Mechanism):
     @classmethod
     @abstractmethod
     def noise_for(cls, query: Query, budget: Budget, **settings) -> Noise:
-        """The noise of the published calibration; raises Unsupported with the reason."""
+        """Return the noise of the published calibration, or raise Unsupported with the reason."""
 
     @classmethod
     def build(cls, query, budget, calibration, settings):
@@ -357,14 +359,14 @@ class AdditiveMechanism(Mechanism):
         return replace(published, calibration=calibration, noise=noise)
 
     def prepared(self, value: np.ndarray) -> np.ndarray:
-        """The array that noise is added to: the value, or a function of it such as a clipped one.
+        """Return the array that noise is added to: the value, or for example a clipped value.
 
-        It has the value's shape and precision. `profile` covers the change of this array.
+        It has the value's shape and precision. `profile` must cover the change of this array.
         """
         return value
 
     def sample(self, rng: np.random.Generator, trials: int, dtype=np.float64) -> np.ndarray:
-        """`trials` independent draws of the noise, shape (trials, *query.shape).
+        """Draw the noise independently, (trials, *query.shape).
 
         Raises:
             TypeError: `dtype` is neither float32 nor float64.
@@ -378,14 +380,14 @@ class AdditiveMechanism(Mechanism):
         return self.prepared(value) + self.sample(rng, 1, value.dtype)[0]
 
     def loss(self) -> LossMoments:
-        """The exact moments of the accuracy loss L = ||n||^2."""
+        """Return the exact moments of the accuracy loss L = ||n||^2."""
         return self._loss
 
     def parameters(self):
         return self.noise.parameters()
 
     def expected_loss(self) -> float:
-        """E L = E ||n||^2."""
+        """Return E L = E ||n||^2."""
         return self.loss().mean
 
     def profile(self):
@@ -402,7 +404,7 @@ class AdditiveMechanism(Mechanism):
 
 
 def _require_moments(noise: Noise) -> None:
-    """Raise Unsupported where the moments of the squared norm leave float64."""
+    """Raise Unsupported if the moments of the squared norm leave float64."""
     scale = next(iter(noise.parameters().values()), 1.0)
     # `NoNoise` has the scale 0. A scale of NaN is a fault that the profile reports.
     if scale and not math.isnan(scale) and not SCALES[0] <= scale <= SCALES[1]:

@@ -26,7 +26,7 @@ WORKLOAD = "workload of linear queries"
 def public_options(
     mechanism: type[Mechanism], known: Mapping[str, Callable[[], Any]]
 ) -> dict[str, Any]:
-    """The options of a mechanism that public side information sets; others keep their defaults.
+    """Return the options of a mechanism that public side information sets, with their values.
 
     Args:
         mechanism: The class.

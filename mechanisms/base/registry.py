@@ -23,7 +23,7 @@ class UnknownMechanism(ValueError):
 
 @functools.cache
 def all_mechanisms() -> dict[str, type[Mechanism]]:
-    """Every mechanism of the package by key, in alphabetical order of the keys.
+    """Return every mechanism of the catalogue by key, in alphabetical order of the keys.
 
     A file that is broken, or has the key of another one, is named on stderr and left out.
     """
@@ -44,12 +44,12 @@ def all_mechanisms() -> dict[str, type[Mechanism]]:
 
 
 def get_mechanism(name: str) -> type[Mechanism]:
-    """The mechanism with this key, or the class behind ``module:Class``.
+    """Return the mechanism with this key, or the class behind ``module:Class``.
 
     Raises:
         UnknownMechanism: No such key (the message gives the nearest), module or class, or a module
             that cannot be imported (the message gives the line).
-        TypeError: The class is not a Mechanism, or does not state its key and guarantee.
+        TypeError: It is a function or no Mechanism, or states no key or no valid guarantee.
     """
     if ":" in name:
         return _outside_mechanism(name)

@@ -77,9 +77,10 @@ class Strategy:
 def optimal_strategy(gram: np.ndarray) -> Strategy:
     """Find the best strategy for V = `gram` by an accelerated fixed point.
 
-    It needs memory for at most 10 n^2 floats. The iteration is v <- v diag(X(v))^2. A step of the plain fixed point v <- diag M = v diag(X(v))
-    at best halves the error of log v (M is homogeneous of degree 1/2 in v). Doubling the step
-    removes this limit, and Anderson's extrapolation removes the remaining error.
+    It needs memory for at most 10 n^2 floats. The iteration is v <- v diag(X(v))^2. A step of the
+    plain fixed point v <- diag M = v diag(X(v)) at best halves the error of log v, because M is
+    homogeneous of degree 1/2 in v. Doubling the step removes this limit, and Anderson's
+    extrapolation removes the remaining error.
 
     Args:
         gram: (n, n), symmetric positive semidefinite, not zero, n <= 2048. Cells that no query

@@ -138,9 +138,9 @@ def log_all_single(
 ) -> float:
     """Return log P(`published_partition` makes every cell a bucket of its own), in closed form.
 
-    This happens exactly if every interval of l > 1 cells costs more than its l single cells, that is, more
-    than l times the charge. Then its deviation plus noise is above (l - 1) times the charge. The
-    noise of the intervals is independent, so the probabilities multiply.
+    This happens exactly if every interval of l > 1 cells costs more than its l single cells, which
+    cost l times the charge: its deviation plus noise exceeds (l - 1) times the charge. The noise of
+    the intervals is independent, so the probabilities multiply.
 
     Args:
         size: n.
