@@ -13,7 +13,7 @@ from mechanisms.query.query import Budget, Query
 
 @dataclass(frozen=True, kw_only=True)
 class NoNoise(Noise):
-    """Zero with certainty."""
+    """Noise that is always zero."""
 
     shape: tuple[int, ...]
 
@@ -62,7 +62,7 @@ class RandomAnswer(Mechanism):
     look = ("#888888", "x", 46)
 
     def profile(self):
-        """Any two data sets give the same distribution: delta is 0 at every epsilon."""
+        """Return delta 0 at every epsilon: any two data sets give the same distribution."""
         return GaussianProfile(mu=0.0)
 
     def _release(self, value, rng):

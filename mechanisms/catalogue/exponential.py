@@ -1,4 +1,4 @@
-"""The exponential mechanism of McSherry and Talwar, with the distance to the answer as quality."""
+"""The exponential mechanism of McSherry and Talwar; the quality is minus the distance."""
 
 import math
 
@@ -18,29 +18,30 @@ class OneElementProfile(BoundedProfile):
     """The profile of one element, whose largest loss is known."""
 
     def _scaled(self, factor: float) -> BoundedProfile:
-        """Raises ValueError: the normaliser depends on the width of the box too, not only on b."""
+        """Raise ValueError: the normaliser depends on the width of the box, and not only on b."""
         raise ValueError("its largest loss is not proportional to 1 / b, because of the walls")
 
     def scale_factor(self, epsilon: float, delta: float) -> float:
-        """Raises ValueError, as `scaled` does."""
+        """Raise ValueError, as `scaled` does."""
         return self.scaled(1.0)
 
 
 class Exponential(Mechanism):
-    """Density proportional to exp(-epsilon ||Y - V||_F / (2 s)) on the box element_range^M.
+    """A release Y of density ~ exp(-epsilon ||Y - V||_F / (2 s)) on the box element_range^M.
 
-    V is the value and s = l2_sensitivity. By the triangle inequality s bounds how much the quality
-    -||Y - V||_F changes between neighbours: pure epsilon-DP. mvg2018 uses it as a baseline for the
-    identity query, after Blum, Ligett and Roth (2013). The mechanism that Chaudhuri, Sarwate and
-    Sinha (2012) derive from it for the first principal component is `ppca` with k = 1.
+    V is the value and s = l2_sensitivity. By the triangle inequality the quality -||Y - V||_F
+    changes by at most s between neighbours, which gives pure epsilon-DP. mvg2018 uses this
+    mechanism as a baseline for the identity query, after Blum, Ligett and Roth (2013). The
+    mechanism that Chaudhuri, Sarwate and Sinha (2012) derive from it for the first principal
+    component is `ppca` with k = 1.
 
     Half of epsilon pays for the normalising constant, which depends on V because of the walls of
-    the box. Without walls it does not, and the density is that of the l2 mechanism at twice the
-    necessary scale, `l2` at half the budget: so a query without element_range is unsupported. How
-    much of that half is really spent depends on V and on the shape. It is known for one element
+    the box. Without walls the constant would not depend on V, and the mechanism would be `l2` at
+    half the budget, so a query without element_range is unsupported. How much of that half is
+    really spent depends on V and on the shape. For one element it is known
     (`_largest_loss_of_one`): in a wide range a claimed epsilon of 1 is truly 0.83. For more
-    elements only the claim bounds it. The profile is an upper bound, that of randomised response
-    with the largest known loss, and there is no exact calibration.
+    elements only the claim bounds it. The profile is an upper bound, the profile of randomised
+    response with the largest known loss, and there is no exact calibration.
 
     Draws are exact up to rounding and the table of `BoxedExponential`; no Markov chain is needed.
     """
@@ -72,14 +73,14 @@ class Exponential(Mechanism):
         return draws.reshape(trials, *self.query.shape).astype(value.dtype, copy=False)
 
     def parameters(self):
-        """b = 2 s / epsilon, the scale of the distance ||Y - V||_F."""
+        """Return b = 2 s / epsilon, the scale of the distance ||Y - V||_F."""
         return {"b": 2 * self.query.l2_sensitivity / self.budget.epsilon}
 
     def profile(self) -> PrivacyProfile:
-        """An upper bound: randomised response, as no release with that largest loss is worse.
+        """Return the profile of randomised response, an upper bound for this largest loss.
 
         Two answers that mirror each other in the centre of the box have the same normalising
-        constant, so that a loss of their distance over b occurs.
+        constant, so the loss between them reaches their distance over b.
         """
         query = self.query
         structured = query.structure is not None and query.adjacency != "local"
@@ -100,12 +101,13 @@ class Exponential(Mechanism):
         )
 
     def _largest_loss_of_one(self) -> float:
-        """c s + log(Z(s) / Z(0)) for one element, c = 1 / b; s at most the width w of the range.
+        """Return c s + log(Z(s) / Z(0)) for one element, with c = 1 / b.
 
-        Z(v) = 2 - e^(-c v) - e^(-c (w - v)) is c times the normalising constant of a value at
-        distance v from the lower wall. The loss between v and v + d is largest at v itself, where
-        it is c d + log(Z(v + d) / Z(v)). It grows with d, because |Z'| <= c Z, and falls with v,
-        because log Z is concave: the worst pair is a wall and the value at distance s from it.
+        s is at most the width w of the range. Z(v) = 2 - e^(-c v) - e^(-c (w - v)) is c times the
+        normalising constant of a value at distance v from the lower wall. The loss between values v
+        and v + d is largest at the output v, where it is c d + log(Z(v + d) / Z(v)). It grows with
+        d, because |Z'| <= c Z, and falls with v, because log Z is concave. So the worst pair is a
+        wall and the value at distance s from it.
         """
         low, high = self.query.element_range
         c, width = 1 / self.parameters()["b"], high - low

@@ -9,12 +9,12 @@ from mechanisms.query.query import Budget, Query
 
 
 def classic_multiplier(budget: Budget) -> float:
-    """sigma / sensitivity = sqrt(2 ln(1.25 / delta)) / epsilon (Dwork and Roth 2014, p. 261)."""
+    """Return sigma / s = sqrt(2 ln(1.25 / delta)) / epsilon (Dwork and Roth 2014, p. 261)."""
     return math.sqrt(2 * math.log(1.25 / budget.delta)) / budget.epsilon
 
 
 class ClassicGaussian(AdditiveMechanism):
-    """sigma = s sqrt(2 ln(1.25 / delta)) / epsilon."""
+    """Gaussian noise of sigma = s sqrt(2 ln(1.25 / delta)) / epsilon."""
 
     key = "gaussian"
     title = "Classic Gaussian"
@@ -54,9 +54,9 @@ class AnalyticGaussian(AdditiveMechanism):
 class PerElementGaussian(AdditiveMechanism):
     """The classic Gaussian on each of the M elements with (epsilon / M, delta / M).
 
-    Basic composition over the elements, as in mgm2021 (Section 8.2). One element changes by at
-    most c = linf_sensitivity if the query states it, otherwise by at most c = l2_sensitivity.
-    Expected loss: 2 M^3 c^2 ln(1.25 M / delta) / epsilon^2.
+    The claim follows by basic composition over the elements, as in mgm2021 (Section 8.2). One
+    element changes by at most c = linf_sensitivity if the query states it, otherwise by at most
+    c = l2_sensitivity. The expected loss is 2 M^3 c^2 ln(1.25 M / delta) / epsilon^2.
     """
 
     key = "gaussian-per-element"

@@ -10,10 +10,10 @@ from mechanisms.query.query import Budget, Query
 
 
 class IMGM(AdditiveMechanism):
-    """(s sqrt(T) / B) N, N standard normal, g(B) = delta (imgm2022 Theorems 2 to 4, Algorithm 1).
+    """Noise (s sqrt(T) / B) N with N standard normal (imgm2022 Theorems 2 to 4, Algorithm 1).
 
-    B is the mu of the analytic Gaussian mechanism: at T = 1 the two mechanisms are the same. The
-    claim covers T releases together.
+    B solves g(B) = delta. It is the mu of the analytic Gaussian mechanism, so the two mechanisms
+    are the same at T = 1. The claim covers T releases together.
     """
 
     key = "imgm"

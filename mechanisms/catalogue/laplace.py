@@ -6,7 +6,7 @@ from mechanisms.query.query import Budget, Query, Unsupported
 
 
 class Laplace(AdditiveMechanism):
-    """b = l1_sensitivity / epsilon: pure epsilon-DP, whatever delta the budget has."""
+    """Noise of scale b = l1_sensitivity / epsilon: pure epsilon-DP, whatever the budget's delta."""
 
     key = "laplace"
     title = "Laplace"

@@ -12,35 +12,37 @@ from mechanisms.query.requirements import matrix_shape
 
 
 def zeta(size: int, delta: float) -> float:
-    """mgm2021 Lemma 2: zeta^2 = -2 ln delta + 2 sqrt(-mn ln delta) + mn."""
+    """Return zeta of mgm2021 Lemma 2: zeta^2 = -2 ln delta + 2 sqrt(-mn ln delta) + mn."""
     return math.sqrt(-2 * math.log(delta) + 2 * math.sqrt(-size * math.log(delta)) + size)
 
 
 def norm_bound(size: int, budget: Budget) -> float:
-    """sqrt(zeta^2 + 2 epsilon) - zeta, computed without cancellation.
+    """Return sqrt(zeta^2 + 2 epsilon) - zeta, computed without cancellation.
 
-    Theorems 1 to 3 hold where ||U1^-1 D U2^-T||_F is at most this for every change D of the answer;
-    each of them bounds that norm in its own way.
+    Theorems 1 to 3 hold if ||U1^-1 D U2^-T||_F is at most this for every change D of the answer.
+    Each theorem bounds that norm in its own way.
     """
     z = zeta(size, budget.delta)
     return 2 * budget.epsilon / (z + math.sqrt(z**2 + 2 * budget.epsilon))
 
 
 def frobenius_bound(query: Query, budget: Budget) -> float:
-    """B of mgm2021 Theorems 1 and 2: ((-zeta + sqrt(zeta^2 + 2 epsilon)) / s)^2.
+    """Return B of mgm2021 Theorems 1 and 2: ((-zeta + sqrt(zeta^2 + 2 epsilon)) / s)^2.
 
-    Equal to (-beta + sqrt(beta^2 + 8 alpha epsilon))^2 / (4 alpha^2) with alpha = s^2 and
+    It equals (-beta + sqrt(beta^2 + 8 alpha epsilon))^2 / (4 alpha^2) with alpha = s^2 and
     beta = 2 zeta s.
     """
     return (norm_bound(query.size, budget) / query.l2_sensitivity) ** 2
 
 
 def direction_weights(name: str, workload, directions, size: int) -> np.ndarray:
-    """P_i = sum_j (W W_U)_{ji}^2 (mgm2021, before eq. 23), (size,); all 1 without a workload.
+    """Return P_i = sum_j (W W_U)_{ji}^2 (mgm2021, before eq. 23), (size,); 1 without a workload.
+
+    W_U are the directions, one per column.
 
     Raises:
-        ValueError: The workload does not have `size` columns, or it ignores a direction (P_i = 0:
-            the optimal noise along it is infinite).
+        ValueError: The workload does not have `size` columns, or it ignores a direction (P_i = 0),
+            along which the optimal noise is infinite.
     """
     if workload is None:
         return np.ones(size)
@@ -58,7 +60,7 @@ def direction_weights(name: str, workload, directions, size: int) -> np.ndarray:
 
 
 def optimal_variances(squares: np.ndarray, bound: float) -> np.ndarray:
-    """The sigma_k^2 that minimise sum_k P_k sigma_k^2 subject to sum_k sigma_k^-2 <= bound.
+    """Return the sigma_k^2 that minimise sum_k P_k sigma_k^2 if sum_k sigma_k^-2 <= bound.
 
     sigma_k^2 = sum_i sqrt(P_i) / (sqrt(P_k) bound) by the KKT conditions. mgm2021 eq. (25) has B
     inside the root, which contradicts its eq. (26).

@@ -12,16 +12,16 @@ from mechanisms.query.requirements import matrix_shape
 
 
 def harmonic(r: int, order: float = 1.0) -> float:
-    """H_{r,order} = sum_{i <= r} i^{-order}."""
+    """Return H_{r,order} = sum_{i <= r} i^{-order}."""
     return float(np.sum(np.arange(1, r + 1, dtype=float) ** -order))
 
 
 def precision_bound(query: Query, budget: Budget, zeta: str) -> float:
-    """The right-hand side of mvg2018 Theorem 3, for an m x n query of l2 sensitivity s.
+    """Return the right-hand side of mvg2018 Theorem 3, for an m x n query of l2 sensitivity s.
 
     ||sv(Sigma^-1)||_2 ||sv(Psi^-1)||_2 <= (-beta + sqrt(beta^2 + 8 alpha epsilon))^2 / (4 alpha^2)
     with alpha = (H_r + H_{r,1/2}) gamma^2 + 2 H_r gamma s and
-    beta = 2 (mn)^{1/4} zeta H_r s, r = min(m, n). Needs gamma = query.frobenius_bound, delta > 0.
+    beta = 2 (mn)^{1/4} zeta H_r s, r = min(m, n), gamma = query.frobenius_bound, delta > 0.
     `zeta` is "published" for 2 sqrt(-mn ln delta) - 2 ln delta + mn, "sqrt" for its square root.
     """
     m, n = query.shape
@@ -40,8 +40,8 @@ def precision_bound(query: Query, budget: Budget, zeta: str) -> float:
 class MVG(AdditiveMechanism):
     """Matrix Gaussian noise N(0, Sigma, Psi) under mvg2018 Theorem 3, by its Algorithm 1 or 2.
 
-    Direction i with weight theta_i gets the singular value 1 / sqrt(theta_i P) of Sigma. With B the
-    bound of Theorem 3, the precision budget P is B^2 / n for the unimodal noise of Algorithm 1
+    Direction i with weight theta_i gets the singular value 1 / sqrt(theta_i P) of Sigma. Let B be
+    the bound of Theorem 3. The precision budget P is B^2 / n for the unimodal noise of Algorithm 1
     (Psi = I), and B for the equi-modal noise of Algorithm 2 (Sigma = Psi, a square query).
     """
 

@@ -16,20 +16,20 @@ from mechanisms.query.query import Query, Unsupported
 
 @dataclass(frozen=True, kw_only=True)
 class Cap:
-    """The law of the output's part along a unit vector v, with the largest mean at epsilon.
+    """The law of the output's component along a unit vector v, with the largest mean at epsilon.
 
-    The part is standard normal, conditioned to be at least `threshold` = t with probability p and
-    to be below t with probability 1 - p; without conditions it is at least t with probability q.
+    The component is standard normal, conditioned to be at least `threshold` = t with probability p
+    and to be below t with probability 1 - p. A standard normal is at least t with probability q.
     Two densities of the output differ by at most the factor p (1 - q) / (q (1 - p)) = e^epsilon, so
-    the mean of the part is
+    the mean of the component is
 
         m = (e^epsilon - 1) phi(t) / (1 + (e^epsilon - 1) q)
 
-    with the normal density phi. As d log m / dt = m - t, the mean is largest where m = t. There
-    1 - p = (1 - q) (1 - t q / phi(t)), and the part has the variance 1 + t m - m^2 = 1.
+    with the normal density phi. Because d log m / dt = m - t, the mean is largest at m = t. There
+    1 - p = (1 - q) (1 - t q / phi(t)), and the component has the variance 1 + t m - m^2 = 1.
 
     Args:
-        threshold: t > 0, which is also the mean m of the part along v.
+        threshold: t > 0, which is also the mean m of the component along v.
     """
 
     threshold: float
@@ -50,7 +50,7 @@ class Cap:
         return 1 - self.one_minus_p
 
     def draw(self, rng: np.random.Generator, count: int) -> np.ndarray:
-        """Draws of the part along v, shape (count,)."""
+        """Draw the component along v, shape (count,)."""
         log_uniform = np.log1p(-rng.random(count))  # of numbers in (0, 1]
         above = rng.random(count) >= self.one_minus_p
         log_tail = np.where(above, self.log_q, scipy.special.log_ndtr(self.threshold))
@@ -60,10 +60,10 @@ class Cap:
 
 @functools.lru_cache(maxsize=256)
 def best_cap(epsilon: float) -> Cap:
-    """The cap with the largest mean at epsilon, finite and > 0: the least error in high dimension.
+    """Return the cap with the largest mean at a finite epsilon > 0: the least error for large M.
 
-    With R = q / phi(t), m = t means (e^epsilon - 1) phi(t) (1 - t R) = t: the left side falls with
-    t, the right side rises. Their logarithms are finite at every epsilon.
+    With R = q / phi(t), m = t means (e^epsilon - 1) phi(t) (1 - t R) = t. The left side falls with
+    t, and the right side rises. Their logarithms are finite at every epsilon.
     """
     log_factor = epsilon + math.log(-math.expm1(-epsilon))
 
@@ -87,18 +87,18 @@ class PrivUnitG(Mechanism):
     PrivUnitG maps a unit vector v of R^d to (a v + g) / m: g is standard normal orthogonal to v, a
     is drawn from a `Cap` and m is its mean. The answer x lies in a ball of radius B around c. It is
     lifted to the unit vector ((x - c) / B, sqrt(1 - ||x - c||^2 / B^2)) of R^(M + 1), and the last
-    element of the release is dropped. This suite chose that; it keeps privacy (post-processing) and
-    the estimate unbiased.
+    element of the release is dropped. The lifting is a choice of this suite. It keeps the estimate
+    private, because dropping an element is post-processing, and unbiased.
 
     The ball is the one around the box of element_range, or has radius frobenius_bound around 0.
 
-    Every loss is 0 or +-epsilon, and for opposite v, as the threshold is not negative, the two caps
-    are disjoint: no pair is worse. The profile is exact, or an upper bound if the sensitivities
+    Every loss is 0 or +-epsilon. For opposite v the two caps are disjoint, because the threshold is
+    not negative, so no pair is worse. The profile is exact, or an upper bound if the sensitivities
     exclude opposite v. The exact calibration has the pure epsilon whose delta at the budget's
     epsilon is the budget's delta.
 
     Args:
-        cap: The law of the part along v.
+        cap: The law of the component along v.
         pure_epsilon: The epsilon of pure LDP; as published, that of the budget.
         centre, radius: c (one number for all elements) and B.
     """
@@ -165,7 +165,7 @@ class PrivUnitG(Mechanism):
 
 
 def ball(query: Query) -> tuple[float, float]:
-    """(c, B) of a ball that holds every answer; raises Unsupported if the query states none."""
+    """Return (c, B) of a ball that holds every answer, or raise Unsupported if none is stated."""
     if query.element_range is not None:
         low, high = query.element_range
         return (low + high) / 2, (high - low) / 2 * math.sqrt(query.size)
@@ -175,7 +175,7 @@ def ball(query: Query) -> tuple[float, float]:
 
 
 def _largest_epsilon(epsilon: float, delta: float) -> float:
-    """The largest pure epsilon at which PrivUnitG is (epsilon, delta)-LDP."""
+    """Return the largest pure epsilon at which PrivUnitG is (epsilon, delta)-LDP."""
     if delta == 0:
         return epsilon
 

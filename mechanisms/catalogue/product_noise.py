@@ -20,14 +20,17 @@ _DIGITS = 30
 
 
 def log_multiplier(size: int, log_k: float) -> float:
-    """ln t, t = epsilon sigma_M / s: t^2 = 2 k^(4/M) (M/4 + 3/2)^(1 + 4/M) / e^(1 + 2/M)."""
+    """Return ln t for t = epsilon sigma_M / s.
+
+    t^2 = 2 k^(4/M) (M/4 + 3/2)^(1 + 4/M) / e^(1 + 2/M).
+    """
     power = 4 / size
     square = math.log(2) + power * log_k - 1 - power / 2
     return (square + (1 + power) * math.log(size / 4 + 1.5)) / 2
 
 
 def log_stated_delta(size: int, epsilon: float, log_k: float) -> float:
-    """ln of the stated delta for (M, epsilon, k), with l = epsilon / t:
+    """Return ln of the stated delta for (M, epsilon, k), which with l = epsilon / t is
 
         e^(-l^2/2) / (k sqrt(pi)) [F(M/4 + 1/2; 1/2; l^2/2) + sqrt(2) l F(M/4 + 1; 3/2; l^2/2)]
             sqrt(M - 1) / (sqrt(M/2 - 3/2) sqrt(M/2 + 3/4)),    F = 1F1, M > 3.
@@ -49,7 +52,7 @@ def log_stated_delta(size: int, epsilon: float, log_k: float) -> float:
 
 @functools.lru_cache(maxsize=256)
 def log_k_for(size: int, epsilon: float, delta: float) -> float:
-    """ln of the k at which the stated delta is `delta`, in (0, 1); raises as `log_stated_delta`."""
+    """Return ln of the k whose stated delta is `delta` in (0, 1); raise as `log_stated_delta`."""
 
     def excess(log_k: float) -> float:
         return log_stated_delta(size, epsilon, log_k) - math.log(delta)
@@ -78,9 +81,9 @@ def _unsupported_where_divergent(query: Query, budget: Budget) -> Iterator[None]
 class ProductNoise(AdditiveMechanism):
     """n = sigma_M |z| h, z ~ N(0, 1), h uniform on the sphere; sigma_M = (s / epsilon) t.
 
-    It belongs to the spherical family, with a = 1 and power 2 as R1SMG, at another scale. t and the
-    stated delta follow from a parameter k > 0 by the formulas of the paper's published code, in
-    `log_multiplier` and `log_stated_delta`.
+    It belongs to the spherical family with a = 1 and power 2, like R1SMG, but has another scale. t
+    and the stated delta follow from a parameter k > 0 by the formulas of the paper's published
+    code, in `log_multiplier` and `log_stated_delta`.
 
     With the option k the claim is (epsilon, the stated delta), and the budget may have delta 0.
     Otherwise k is chosen so that the stated delta is the budget's. As published, the claim is false

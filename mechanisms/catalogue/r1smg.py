@@ -10,7 +10,7 @@ from mechanisms.query.query import Budget, Query, Unsupported
 
 
 def log_psi(size: int, delta: float) -> float:
-    """ln psi of `R1SMG`, M > 2."""
+    """Return ln psi of `R1SMG` for M = `size` > 2."""
     ratio = (
         scipy.special.gammaln((size - 1) / 2)
         - scipy.special.gammaln(size / 2)

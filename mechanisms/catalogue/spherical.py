@@ -35,7 +35,7 @@ class SphericalGamma(AdditiveMechanism):
     """Density proportional to ||x||^(a - M) exp(-(||x|| / b)^p), exactly calibrated.
 
     A search finds the (a, p) of least expected squared error at the budget. It starts at the l2
-    mechanism and the Gaussian, exactly calibrated, so that its result is never worse than either.
+    mechanism and at the Gaussian, exactly calibrated, so its result is never worse than either.
     """
 
     key = "spherical-gamma"

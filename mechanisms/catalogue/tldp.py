@@ -1,16 +1,17 @@
 """TLDP (tldp2025): every component keeps its value with a small probability, or else gets noise.
 
 Delta is the range of one component (Section 3.1): the query's linf_sensitivity, by default the
-width of its element_range. I is the number of components. As in the paper, p depends on the unit of
-the values: p compensates for the density of the noise at 0, which has a unit.
+width of its element_range. I is the number of components. As in the paper, the probability p of
+keeping a value depends on the unit of the values, because p compensates for the density of the
+noise at 0, which has a unit.
 
-The noise of each component spends the whole epsilon, so that I components reveal I times as much;
-and a kept value reveals itself, since another value produces it with probability 0. Kept values are
-rare: of 784 values with a range of 1, at most 0.18 (Laplace, at epsilon = 1/783) and 6.7 (Gaussian,
-at half of that) are kept on average. At epsilon 1 the average is e^-777, and the weights, which
+The noise of each component spends the whole epsilon, so I components reveal I times as much. A kept
+value reveals itself, because another value produces it with probability 0. Kept values are rare: of
+784 values with a range of 1, on average at most 0.18 (Laplace, at epsilon = 1/783) and 6.7
+(Gaussian, at epsilon = 1/1566) are kept. At epsilon 1 the average is e^-777, so the weights, which
 change p alone, change nothing that a run could show.
 
-Only elements that differ between neighbours reveal anything: all of them in general, those of one
+Only elements that differ between neighbours reveal anything: in general all elements, those of one
 column (structure "records"), or the one or two cells that one record changes ("histogram").
 
 The exact calibration rescales the noise and leaves p as it is. It exists if the budget's delta
@@ -34,7 +35,10 @@ from mechanisms.query.query import Budget, Query, Unsupported
 
 
 def laplace_variant(query: Query, budget: Budget) -> tuple[IndependentLaplace, float]:
-    """Lap(0, b), b = Delta/epsilon, and log p: p = e^x / (2b + e^x), x = epsilon - I Delta / b."""
+    """Return Lap(0, b) with b = Delta / epsilon, and log p.
+
+    p = e^x / (2b + e^x) with x = epsilon - I Delta / b.
+    """
     width = component_range(query)
     b = width / budget.epsilon
     exponent = budget.epsilon - query.size * width / b
@@ -42,8 +46,10 @@ def laplace_variant(query: Query, budget: Budget) -> tuple[IndependentLaplace, f
 
 
 def gaussian_variant(query: Query, budget: Budget) -> tuple[IndependentGaussian, float]:
-    """N(0, sigma^2), sigma^2 = Delta^2 / (2 epsilon), and log p: p = e^x / (c + e^x),
-    c = sigma sqrt(2 pi), x = epsilon - I Delta^2 / (2 sigma^2)."""
+    """Return N(0, sigma^2) with sigma^2 = Delta^2 / (2 epsilon), and log p.
+
+    p = e^x / (c + e^x) with c = sigma sqrt(2 pi) and x = epsilon - I Delta^2 / (2 sigma^2).
+    """
     width = component_range(query)
     sigma = width / math.sqrt(2 * budget.epsilon)
     exponent = budget.epsilon - query.size * width**2 / (2 * sigma**2)
@@ -52,7 +58,7 @@ def gaussian_variant(query: Query, budget: Budget) -> tuple[IndependentGaussian,
 
 
 def component_range(query: Query) -> float:
-    """Delta; raises Unsupported if the query states no range of a component."""
+    """Return Delta, or raise Unsupported if the query states no range of a component."""
     if query.linf_sensitivity is None:
         raise Unsupported(
             "needs element_range or linf_sensitivity: Delta is the range of one component"
@@ -61,12 +67,12 @@ def component_range(query: Query) -> float:
 
 
 def log_keep(exponent: float, constant: float) -> float:
-    """log p for p = e^exponent / (constant + e^exponent), which underflows on large tensors."""
+    """Return log p for p = e^exponent / (constant + e^exponent); p itself may underflow."""
     return -float(np.logaddexp(0.0, math.log(constant) - exponent))
 
 
 def weighted(query: Query, log_p: float, weights) -> np.ndarray:
-    """log((1 - w) p), which broadcasts to the tensor; one weight per element of its first two axes.
+    """Return log((1 - w) p) for weights w of the first two axes; it broadcasts to the tensor.
 
     Raises:
         ValueError: The weights do not have the shape of the first two axes (for a vector: of its
@@ -90,7 +96,7 @@ WEIGHTS = {
 
 
 class _TLDP(AdditiveMechanism):
-    """Noise on the components that are not kept."""
+    """Base class: noise on the components that are not kept."""
 
     paper = "tldp2025"
     theorem = "Theorem 1"

@@ -1,4 +1,4 @@
-"""Noise added to a Gram matrix: MOD-SULQ and Analyze Gauss, which are symmetric, and Wishart."""
+"""Noise added to a Gram matrix: symmetric Gaussian (MOD-SULQ, Analyze Gauss) and Wishart."""
 
 import math
 

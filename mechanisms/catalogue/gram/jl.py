@@ -20,23 +20,24 @@ GRAM_ROWS = 100
 class JohnsonLindenstrauss(Mechanism):
     """r independent draws of N(0, A + w^2 I), where A = sum x x^T over the records x, ||x|| <= B.
 
-    They are Gaussian combinations of the records once every singular value s of the data matrix is
-    lifted to sqrt(s^2 + w^2). The release depends on the query's structure:
+    The draws are Gaussian combinations of the records after every singular value s of the data
+    matrix is lifted to sqrt(s^2 + w^2). The release depends on the query's structure:
 
-    - "gram", the value is A (d, d): (1/r) Y^T Y - w^2 I with the draws as the rows of Y (r, d). It
-      is unbiased, with standard error (e^T A e + w^2) sqrt(2 / r) along a unit vector e. For r >= d
-      it is drawn as a Wishart matrix (Bartlett 1933), in O(d^3) whatever r is.
-    - "records", the value is X (m, n) with one record per column: Y (m, n), whose columns are the
-      draws over sqrt(r), with r = n, so that the answer has the query's shape. It does not estimate
-      single records: E Y = 0 and E Y Y^T = X X^T + w^2 I, from which a user subtracts w^2 I.
+    - "gram": the value is A (d, d). The release is (1/r) Y^T Y - w^2 I, with the draws as the rows
+      of Y (r, d). It is unbiased, with standard error (e^T A e + w^2) sqrt(2 / r) along a unit
+      vector e. For r >= d it is drawn as a Wishart matrix (Bartlett 1933), in O(d^3) for any r.
+    - "records": the value is X (m, n) with one record per column. The release is Y (m, n), whose
+      columns are the draws over sqrt(r), with r = n so that it has the query's shape. It does not
+      estimate single records: E Y = 0 and E Y Y^T = X X^T + w^2 I, from which a user subtracts
+      w^2 I.
 
-    Calibration: Algorithm 3 of Blocki, Blum, Datta and Sheffet (FOCS 2012) for a covariance,
-    w = (16 B' / epsilon) sqrt(r ln(2 / delta)) ln(16 r / delta). The formula is not checked against
-    the paper; the profile holds for any w. Choices made here: a row changes there by a vector of
-    norm at most 1, so B' = B for adjacency "add-remove" (an absent record is a zero column) and
-    B' = 2 B for "replace"; the mean is not subtracted; and the transform of a general matrix
-    (Upadhyay 2014, Circulant matrices and differential privacy, a baseline of mvg2018) has the same
-    calibration.
+    The calibration is Algorithm 3 of Blocki, Blum, Datta and Sheffet (FOCS 2012) for a covariance,
+    w = (16 B' / epsilon) sqrt(r ln(2 / delta)) ln(16 r / delta). The formula was not checked
+    against the paper; the profile holds for any w. Three choices were made here. In the paper a row
+    changes by a vector of norm at most 1, so B' = B under add-remove (an absent record is a zero
+    column) and B' = 2 B under replace. The mean is not subtracted. The transform of a general
+    matrix (Upadhyay 2014, Circulant matrices and differential privacy, a baseline of mvg2018) has
+    the same calibration.
 
     The profile is exact (mechanisms/privacy/chi_square_profile.py); the exact calibration has the
     least w that meets the budget. The wasted variance in `verify` is a ratio of w^2, the variance
@@ -98,11 +99,11 @@ class JohnsonLindenstrauss(Mechanism):
         return draw(value, rng).astype(value.dtype, copy=False)
 
     def parameters(self):
-        """w, and r as "rows"."""
+        """Return w, and r as "rows"."""
         return {"w": self.w, "rows": self.rows}
 
     def profile(self) -> PrivacyProfile:
-        """Exact under both adjacencies, see `mechanisms.privacy.chi_square_profile`."""
+        """Return the exact profile, see `mechanisms.privacy.chi_square_profile`."""
         replaced = self.query.adjacency == "replace" and self.query.shape[0] > 1
         family = SwappedVariancesProfile if replaced else RaisedVarianceProfile
         return family(rows=self.rows, ratio=self.query.record_bound / self.w)
@@ -127,21 +128,25 @@ class JohnsonLindenstrauss(Mechanism):
 
 
 def published_w(query: Query, budget: Budget, rows: int) -> float:
-    """w of Algorithm 3: (16 B' / epsilon) sqrt(r ln(2 / delta)) ln(16 r / delta)."""
+    """Return w of Algorithm 3: (16 B' / epsilon) sqrt(r ln(2 / delta)) ln(16 r / delta)."""
     change = query.record_bound * (2 if query.adjacency == "replace" else 1)
     root = math.sqrt(rows * math.log(2 / budget.delta))
     return change * 16 * root / budget.epsilon * math.log(16 * rows / budget.delta)
 
 
 def _wishart_root(size: int, rows: int, rng: np.random.Generator) -> np.ndarray:
-    """Lower triangular T with T T^T ~ Wishart(I, rows), (size, size), for rows >= size."""
+    """Draw a lower triangular T (size, size) with T T^T ~ Wishart(I, rows), for rows >= size."""
     root = np.tril(rng.standard_normal((size, size)), -1)
     np.fill_diagonal(root, np.sqrt(rng.chisquare(rows - np.arange(size))))
     return root
 
 
 def _spectrum(gram: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Eigenvalues, at least 0, and eigenvectors; ValueError if one is negative beyond rounding."""
+    """Return eigenvalues, at least 0, and eigenvectors.
+
+    Raises:
+        ValueError: An eigenvalue is negative beyond rounding.
+    """
     values, vectors = np.linalg.eigh(gram.astype(float))
     if values[0] < -ROUNDING[gram.dtype] * np.abs(values).max():
         raise ValueError(

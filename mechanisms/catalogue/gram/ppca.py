@@ -24,12 +24,13 @@ class Ppca(Mechanism):
     are its eigenvectors of eigenvalue 1 (the density does not order them).
 
     tr(V^T A V) changes by |V^T x|^2 in [0, B^2] if x is added and by |V^T x|^2 - |V^T y|^2 in
-    [-B^2, B^2] if x replaces y, so that the exponential mechanism is epsilon-DP. With the
-    normalising constant, an average of the same ratio, the loss is at most epsilon under replace,
-    and at most epsilon / 2 under add-remove, where the change has one sign. If k < d, data sets
-    come arbitrarily close to both bounds: many records in k directions orthogonal to x, y among
-    them, hold the average at one end, and a V with x and without y holds the ratio at the other.
-    Half of epsilon is thus wasted under add-remove; the exact calibration at delta = 0 spends it.
+    [-B^2, B^2] if x replaces y, so the exponential mechanism is epsilon-DP. The ratio of the
+    normalising constants is an average of the same ratio of densities. So the loss is at most
+    epsilon under replace, and at most epsilon / 2 under add-remove, where the change has one sign.
+    If k < d, data sets come arbitrarily close to both bounds: many records in k directions that are
+    orthogonal to x and include y hold the average at one end, and a V that spans x and not y holds
+    the ratio at the other. So half of epsilon is wasted under add-remove; the exact calibration at
+    delta = 0 spends it.
 
     The guarantee holds for the exact density. Draws are the last states of Markov chains, see
     `sample_bingham`; `release_with_diagnostics` returns their convergence.
@@ -65,7 +66,7 @@ class Ppca(Mechanism):
         return self.budget.epsilon / (self._spent if exact else 1.0)
 
     def profile(self):
-        """The bound for any release of this largest loss, which data sets approach if k < d."""
+        """Return the bound for any release of this largest loss, which is approached if k < d."""
         largest = self._spent * self._density_epsilon
         known = self.settings["components"] < self.query.shape[0]
         return BoundedProfile(
@@ -79,7 +80,7 @@ class Ppca(Mechanism):
         return self._releases(value, rng, 1)[0]
 
     def _releases(self, value, rng, trials):
-        """Answers (trials, d, d) from one eigendecomposition.
+        """Draw answers (trials, d, d) from one eigendecomposition.
 
         Warns:
             NotConverged: The chains had not converged.
@@ -95,7 +96,7 @@ class Ppca(Mechanism):
         return released
 
     def _release_with_diagnostics(self, value, rng):
-        """A release, its split R-hat (below 1.01: converged) and its number of sweeps."""
+        """Return a release, its split R-hat (converged if below 1.01) and the number of sweeps."""
         released, diagnostics = self._drawn(value, rng, 1)
         return released[0], diagnostics
 

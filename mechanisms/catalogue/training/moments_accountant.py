@@ -10,7 +10,7 @@ from mechanisms.query.requirements import require_delta
 class MomentsAccountant(AdditiveMechanism):
     """The least sigma at which Renyi DP proves the budget for `steps` releases on Poisson samples.
 
-    The moments accountant of Abadi et al. 2016 in its later form, the Renyi accountant of
+    This is the moments accountant of Abadi et al. 2016 in its later form, the Renyi accountant of
     dp_accounting with its default orders. The claim covers all releases together, under addition or
     removal of one record. The default is one release on all records.
     """
@@ -42,10 +42,10 @@ class MomentsAccountant(AdditiveMechanism):
         return self.noise.profile(self.query)
 
     def profile(self):
-        """The profile of all releases, with bounds where they are on samples.
+        """Return the profile of all releases together, or bounds on it if they are on samples.
 
-        None for samples of a query under which one record does not just come or go: the claim does
-        not cover it.
+        The result is None for samples under any adjacency but add-remove: the claim does not cover
+        them.
         """
         rate, steps = self.settings["rate"], self.settings["steps"]
         if rate == 1:

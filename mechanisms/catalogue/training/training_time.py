@@ -1,10 +1,10 @@
 """Two baselines of tldp2025 for model parameters, LLAGP and DPHSGD, as that paper describes them.
 
-The paper describes them in a few sentences (Sections 5.1.2 and 5.3); its only formula is an error
-in Table 5. Its references [27] and [28] are not used here, and nothing here is a statement about
-their methods: the docstrings say what was decided where the paper is silent. Both mechanisms add
-Gaussian noise to the whole answer, by the analytic calibration, which holds at every epsilon: the
-studies of type III have delta = 1e-5 and epsilons in the hundreds, for which the classic
+The paper describes them in a few sentences (Sections 5.1.2 and 5.3); its only formula is for an
+error, in Table 5. Its references [27] and [28] are not used here, and nothing here is a statement
+about their methods. The docstrings say what was decided where the paper is silent. Both mechanisms
+add Gaussian noise to the whole answer, by the analytic calibration, which holds at every epsilon.
+The studies of type III have delta = 1e-5 and epsilons in the hundreds, for which the classic
 calibration is not proved.
 """
 
@@ -23,10 +23,11 @@ from mechanisms.query.query import Budget, Query, Unsupported
 
 
 def layer_budgets(count: int, budget: Budget) -> list[Budget]:
-    """Budgets of `count` layers from the input on; epsilons and deltas add up to the whole.
+    """Divide the budget among `count` layers, from the input on.
 
-    epsilon_l is proportional to count - l, l = 0, 1, ...: the paper says "more privacy budget" near
-    the input and "less" near the output, without numbers. All layers have the same share of delta.
+    The epsilons and deltas add up to the budget's. epsilon_l is proportional to count - l for
+    l = 0, 1, ...: the paper says "more privacy budget" near the input and "less" near the output,
+    without numbers. All layers have the same share of delta.
     """
     falling = np.arange(count, 0, -1, dtype=float)
     return [
@@ -44,10 +45,10 @@ def _are_sizes(value) -> bool:
 
 
 class LLAGP(AdditiveMechanism):
-    """Gaussian noise layer by layer; the share of the budget of a layer falls with its depth.
+    """Gaussian noise layer by layer; the deeper a layer, the smaller its share of the budget.
 
-    sigma_l = s_l / mu(epsilon_l, delta_l), s_l = min(s, w sqrt(I_l)) for a layer of I_l elements
-    that move by at most w each. (epsilon, delta) follows by basic composition over the layers.
+    A layer of I_l elements that change by at most w each has sigma_l = s_l / mu(epsilon_l, delta_l)
+    with s_l = min(s, w sqrt(I_l)). (epsilon, delta) follows by basic composition over the layers.
     """
 
     key = "llagp"
@@ -90,12 +91,12 @@ class LLAGP(AdditiveMechanism):
 class DPHSGD(AdditiveMechanism):
     """Gaussian noise after clipping every element to a part of its range.
 
-    Element i of an answer with elements in [a, b] is clipped to the middle (a + b) / 2 -+ t_i
-    (b - a) / 2 and changes by at most t_i (b - a). sigma = s / mu(epsilon, delta), s at most the
-    query's l2 sensitivity and (b - a) ||t||_2. The paper: "compared with the Gaussian
-    mechanism, DPHSGD just adjusts the clipping threshold". It does not say how; only the title of
-    its reference mentions a Hessian matrix. The guarantee holds for thresholds that do not depend
-    on the private data, and for no others.
+    Element i of an answer with elements in [a, b] is clipped to (a + b) / 2 -+ t_i (b - a) / 2, so
+    it changes by at most t_i (b - a). The noise has sigma = s / mu(epsilon, delta), where s is at
+    most the query's l2 sensitivity and (b - a) ||t||_2. The paper says "compared with the Gaussian
+    mechanism, DPHSGD just adjusts the clipping threshold", but not how; only the title of its
+    reference mentions a Hessian matrix. The guarantee holds for thresholds that do not depend on
+    the private data, and for no others.
     """
 
     key = "dphsgd"
@@ -137,12 +138,13 @@ class DPHSGD(AdditiveMechanism):
 
 
 def _clipped(query: Query, thresholds) -> Query:
-    """The query after clipping.
+    """Return the query after clipping.
 
     Raises:
-        Unsupported: There is no range; or thresholds meet a structure, or an l1 sensitivity below
-            the sum of the clipped ranges: then no change may attain the reach of the result.
-        ValueError: Thresholds have another shape, or are zero everywhere.
+        Unsupported: The query has no element_range. Or there are thresholds, and the query has a
+            structure or an l1 sensitivity below the sum of the clipped ranges: then possibly no
+            change attains the reach of the result.
+        ValueError: The thresholds have another shape than the query, or are zero everywhere.
     """
     if query.element_range is None:
         raise Unsupported("needs element_range (a, b): it clips elements to a part of it")
@@ -157,7 +159,7 @@ def _clipped(query: Query, thresholds) -> Query:
     a, b = query.element_range
     widths = np.minimum((b - a) * parts, query.linf_sensitivity)
     l1 = math.inf if query.l1_sensitivity is None else query.l1_sensitivity
-    # The factor is for the rounding of the sum.
+    # The factor allows for the rounding of the sum.
     if query.structure is not None or l1 * (1 + 1e-9) < widths.sum():
         raise Unsupported(
             "needs a query whose elements may all change at once, where it has thresholds: leave "

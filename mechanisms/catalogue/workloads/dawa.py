@@ -1,8 +1,8 @@
 """DAWA: a private partition into similar cells, then a hierarchy over its buckets.
 
 Stage 1 spends epsilon_1 = ratio * epsilon on the partition. Stage 2 spends the rest on the totals
-of the buckets, and spreads each of them evenly over its cells. The cells of a matrix are taken in
-the order of a Hilbert curve through the smallest square of side 2^k that holds the matrix.
+of the buckets, and spreads each total evenly over the cells of its bucket. The cells of a matrix
+are taken in the order of a Hilbert curve through the smallest square of side 2^k that holds them.
 """
 
 import math
@@ -55,7 +55,7 @@ class TwoStage(Mechanism):
         )
 
         released = np.empty((trials, len(cells)))
-        # Each row as one opaque item: with axis=0 np.unique would make every byte a field.
+        # Each row becomes one opaque item; np.unique with axis=0 would make every byte a field.
         bits = np.packbits(partitions, axis=1)
         rows = bits.view(f"V{bits.shape[1]}").ravel()
         _, distinct, kind = np.unique(rows, return_index=True, return_inverse=True)
@@ -90,15 +90,16 @@ class TwoStage(Mechanism):
     @staticmethod
     @abstractmethod
     def _partition(cells, l1_sensitivity, epsilon, charge, rng, trials) -> np.ndarray:
-        """True where a bucket starts, boolean (trials, n)."""
+        """Return whether a bucket starts at each cell, boolean (trials, n)."""
 
 
 class Dawa(TwoStage):
-    """DAWA with a private partition: aligned intervals, and noise on every cost.
+    """DAWA with a private partition into aligned intervals: every cost gets noise.
 
-    Pure epsilon-DP under the adjacency of the query's l1 sensitivity: `dyadic_partition` proves
-    stage 1, the Laplace mechanism covers stage 2, and the two compose. Spreading the totals makes
-    the answer biased, and its error depends on the data: the mechanism is not additive.
+    It is pure epsilon-DP under the adjacency of the query's l1 sensitivity. `dyadic_partition` has
+    the proof for stage 1, stage 2 is the Laplace mechanism, and the two compose. Spreading the
+    totals makes the answer biased, and its error depends on the data, so the mechanism is not
+    additive.
     """
 
     key = "dawa"
@@ -111,7 +112,7 @@ class Dawa(TwoStage):
     _partition = staticmethod(dyadic_partition)
 
     def profile(self):
-        """An upper bound, the profile of randomised response: no epsilon-DP release is worse."""
+        """Return the profile of randomised response: no epsilon-DP release is worse."""
         return BoundedProfile(
             above=PureProfile(largest=self.budget.epsilon),
             slack="its partition depends on the data, and only the claim bounds what that costs",
@@ -121,10 +122,10 @@ class Dawa(TwoStage):
 class DawaPublished(TwoStage):
     """DAWA with the published partition, which adds no noise to the cost of single cells.
 
-    Its claim of pure epsilon-DP is false: where all cells are equal, one more record makes every
+    Its claim of pure epsilon-DP is false: if all cells are equal, one more record makes every
     interval that holds it more likely to be split, and nothing hides the sum of these effects. With
-    the default ratio and epsilon 1 the true epsilon is at least 3.42 for 16 cells and 62.9 for 256,
-    if a record is added to an empty histogram. Only stage 1 differs from `dawa`; its time is
+    the default ratio and epsilon 1 the true epsilon is at least 3.41 for 16 cells and 62.9 for 256,
+    if a record is added to an empty histogram. Only stage 1 differs from `dawa`. It takes time
     quadratic in the number of cells, a second for about 40,000.
     """
 
@@ -138,11 +139,11 @@ class DawaPublished(TwoStage):
     _partition = staticmethod(published_partition)
 
     def profile(self):
-        """A lower bound: the event that every cell is a bucket of its own, see `log_all_single`.
+        """Return a lower bound, by the event that every cell is a bucket (`log_all_single`).
 
-        The release shows the event: with probability one, two cells are equal iff they share a
-        bucket. The pair is a constant answer and the one of several neighbours for which the event
-        is most likely. None where it is no more likely for any of them.
+        The release shows this event: with probability one, two released cells are equal if and only
+        if they share a bucket. The pair is a constant answer and, of several neighbours, the one at
+        which the event is most likely. The result is None if no neighbour makes it more likely.
         """
         before = self._log_all_single(spikes(self.query.size, {}))
         after = max(self._log_all_single(deviations) for deviations in self._changed())
@@ -158,10 +159,11 @@ class DawaPublished(TwoStage):
         )
 
     def _changed(self) -> list[Callable[[int], list[tuple[float, int]]]]:
-        """The deviations after changes that the query allows.
+        """Return the deviations, for `log_all_single`, after each of some changes.
 
-        A record moves between two cells of a histogram. Or one cell changes, in the middle of the
-        order or of the diagonal of a Gram matrix; and where all may change, every other one.
+        If a record of a histogram is replaced, it moves between two cells. Otherwise one cell
+        changes, in the middle of the order or of the diagonal of a Gram matrix. If all cells may
+        change, a second change is of every other cell.
         """
         query, size = self.query, self.query.size
         one = query.change_of_one
@@ -180,7 +182,7 @@ class DawaPublished(TwoStage):
 
 
 def hilbert_order(shape: tuple[int, int]) -> np.ndarray:
-    """Flat indices of a matrix's cells along the Hilbert curve, (m n,)."""
+    """Return the flat indices of a matrix's cells along the Hilbert curve, (m n,)."""
     row, column = (axis.ravel() for axis in np.indices(shape))
     place = np.zeros(row.shape, dtype=np.int64)
     side = 1 << (max(shape) - 1).bit_length()

@@ -2,7 +2,7 @@
 
 The query states the l1 sensitivity of the cells: for a histogram 1 if a record is added or removed
 and 2 if one is replaced. Each level of the tree partitions the cells, so by the triangle inequality
-its counts change by at most that in l1 norm, and those of all h levels by at most h times as much.
+the l1 change of its counts is at most this sensitivity, and that of all levels at most h times it.
 """
 
 import math
@@ -15,7 +15,7 @@ from mechanisms.strategies.tree import BlockTree
 
 
 def tree_height(cells: int, branching: int) -> int:
-    """h = ceil(log_b cells), at least 1, in integers: in floats ceil(log_5 125) is 4."""
+    """Return h = ceil(log_b cells), at least 1, in integers: in floats ceil(log_5 125) is 4."""
     height, reach = 1, branching
     while reach < cells:
         height, reach = height + 1, reach * branching
@@ -23,12 +23,12 @@ def tree_height(cells: int, branching: int) -> int:
 
 
 def best_branching(cells: int, axes: int) -> int:
-    """The branching (per axis) with the least error of an average range query.
+    """Return the branching (per axis) with the least error of an average range query.
 
-    One axis: argmin over b >= 2 of (b - 1) h^3 - 2 (b + 1) h^2 / 3, h = ceil(log_b cells) (Qardaji
-    et al. 2013, equation 3). Two axes of n = `cells` cells each: argmin of their cost of a
-    rectangle, b (n - 1) h^2 (Section 5, as DPBench computes it), which has h = ceil(log_b n) too.
-    If several cost the same, the smallest b.
+    For one axis of n = `cells` cells it minimises (b - 1) h^3 - 2 (b + 1) h^2 / 3 over b >= 2, with
+    h = ceil(log_b n) (Qardaji et al. 2013, equation 3). For two axes of n cells each it minimises
+    the paper's cost of a rectangle, b (n - 1) h^2, with the same h (Section 5, as DPBench computes
+    it). The smallest b is taken if several cost the same.
     """
 
     def cost(branching: int) -> int:
@@ -37,12 +37,12 @@ def best_branching(cells: int, axes: int) -> int:
             return 3 * (branching - 1) * h**3 - 2 * (branching + 1) * h**2
         return branching * h**2
 
-    # Between the root of the cells and b = cells the height is 2, and the cost rises with b.
+    # From the square root of `cells` to `cells` - 1 the height is 2, and the cost rises with b.
     return min([*range(2, math.isqrt(cells) + 2), max(cells, 2)], key=cost)
 
 
 def histogram_tree(shape: tuple[int, ...]) -> BlockTree:
-    """The tree of H_b over a histogram; axes of one cell do not count as axes.
+    """Return the tree of H_b over a histogram; axes of one cell do not count as axes.
 
     Both axes of a matrix share the branching that is best for the longer one. The root is not
     measured.
@@ -56,12 +56,12 @@ def histogram_tree(shape: tuple[int, ...]) -> BlockTree:
 class Hb(AdditiveMechanism):
     """Laplace noise of scale h l1_sensitivity / epsilon on each of h levels, then least squares.
 
-    Each level spends epsilon / h; the root is not measured. Pure epsilon-DP under the adjacency of
-    the query's l1 sensitivity. Made for range and prefix queries on histograms: their answers are
-    sums of the released cells. On a histogram the cells cost exactly epsilon, under either
-    adjacency (see `TreeLaplace.profile`), so that at delta = 0 the exact calibration changes
-    nothing. For delta > 0 the profile is that of the noisy tree, an upper bound for the cells, and
-    the exact calibration is unsupported unless the tree has a single level.
+    Each level spends epsilon / h; the root is not measured. H_b is pure epsilon-DP under the
+    adjacency of the query's l1 sensitivity. It is made for range and prefix queries on histograms,
+    whose answers are sums of the released cells. On a histogram the cells cost exactly epsilon
+    under either adjacency (see `TreeLaplace.profile`), so the exact calibration changes nothing at
+    delta = 0. For delta > 0 the profile is that of the noisy tree, an upper bound for the cells,
+    and the exact calibration is unsupported unless the tree has a single level.
     """
 
     key = "hb"

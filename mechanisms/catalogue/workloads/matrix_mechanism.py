@@ -25,20 +25,22 @@ from mechanisms.strategies.workload_options import WORKLOAD_OPTIONS, workload_fa
 class MatrixMechanism(AdditiveMechanism):
     """An estimate of a histogram x whose answers to a workload W have little total variance.
 
-    The strategy A minimises tr(W^T W (A^T A)^-1) among those with unit columns; A x + b is
-    measured with i.i.d. Gaussian b of sigma = sup ||A D||_2 sqrt(2 ln(1.25 / delta)) / epsilon
-    and x + A^+ b is released: W times it is unbiased, with the least total variance of any A if one
-    record changes one cell. `sensitivity_bounds` has the supremum over the changes D: under replace
-    state a histogram as one (structure "histogram"), or the noise covers the whole l2 ball.
+    The strategy A minimises tr(W^T W (A^T A)^-1) among those with columns of l2 norm 1. A x + b is
+    measured with i.i.d. Gaussian b of sigma = sup ||A D||_2 sqrt(2 ln(1.25 / delta)) / epsilon, and
+    x + A^+ b is released. W times the release is unbiased, and its total variance is the least that
+    any A gives if one record changes one cell. `sensitivity_bounds` has the supremum over the
+    changes D. Under replace, give a histogram the structure "histogram"; otherwise the noise covers
+    the whole l2 ball.
 
-    The constant 1.25 is the classic Gaussian's (Dwork and Roth 2014). The literature also uses
-    ln(2 / delta) for the matrix mechanism; which of the two Li et al. 2015 state was not checked. A
-    2 would increase sigma by 1.7% at delta = 1e-6. The exact calibration depends on neither.
+    The constant 1.25 is that of the classic Gaussian (Dwork and Roth 2014). The literature also
+    uses ln(2 / delta) for the matrix mechanism; which of the two Li et al. 2015 state was not
+    checked. 2 in place of 1.25 would increase sigma by 1.7% at delta = 1e-6. The exact calibration
+    depends on neither.
 
     A named workload applies along every axis of the histogram: "prefix" on a matrix asks for all
     rectangles from the corner. The default is the identity, for which A = I and the noise is
-    i.i.d., so that its expected loss compares with that of every other mechanism. For any other
-    workload compare the error of W x (`noise.workload_variance`), not E||n||^2.
+    i.i.d., so its expected loss compares with that of every other mechanism. For any other workload
+    compare the error of W x (`noise.workload_variance`), not E||n||^2.
     """
 
     key = "matrix-mechanism"
@@ -68,12 +70,12 @@ class MatrixMechanism(AdditiveMechanism):
     @staticmethod
     @lru_cache(maxsize=8)
     def strategy(workload: Workload) -> Strategy:
-        """The optimal strategy for one factor; Unsupported above 2048 cells."""
+        """Return the optimal strategy for one factor; raise Unsupported above 2048 cells."""
         require_size(workload.cells)
         return optimal_strategy(workload.gram())
 
     def optimality_gap(self) -> float:
-        """A bound of tr(W^T W X^-1) over its least value, minus 1, X = A^T A with unit diagonal."""
+        """Return a bound on tr(W^T W X^-1) over its least value, minus 1, for X = A^T A."""
         strategies = getattr(self.noise, "strategies", ())
         return math.prod(1 + strategy.gap for strategy in strategies) - 1
 
@@ -88,7 +90,7 @@ class MatrixMechanismCVXPY(MatrixMechanism):
     @staticmethod
     @lru_cache(maxsize=8)
     def strategy(workload: Workload) -> Strategy:
-        """The optimal strategy for one factor; Unsupported above 64 cells."""
+        """Return the optimal strategy for one factor; raise Unsupported above 64 cells."""
         require_sdp_size(workload.cells)
         return sdp_strategy(workload.gram())
 
@@ -98,14 +100,15 @@ class MatrixMechanismL1(AdditiveMechanism):
 
     A local search finds a p-identity strategy A with ||A||_1 = 1, see `strategies.p_identity`.
     A x + b is measured with i.i.d. Laplace b of scale l1_sensitivity / epsilon, and x + A^+ b is
-    released, which is unbiased. Pure epsilon-DP under the adjacency of the query's l1 sensitivity,
-    which by the triangle inequality bounds the l1 change of A x. `optimality` bounds how far the
-    variance is from the least of any strategy.
+    released, which is unbiased. This is pure epsilon-DP under the adjacency of the query's l1
+    sensitivity, which by the triangle inequality bounds the l1 change of A x. `optimality` bounds
+    how far the variance is from the least of any strategy.
 
     Workloads have the names of `matrix-mechanism`. The identity, which is the default, and every
     workload for which the search finds nothing better give plain Laplace noise. For all others the
-    profile is that of the measurements, an upper bound; where one record changes one cell and
-    `attained_share` is 1 its epsilon is exact, and the exact calibration exists at delta = 0 alone.
+    profile is that of the measurements, an upper bound. If one record changes one cell and
+    `attained_share` is 1, its epsilon(0) is exact, and the exact calibration exists at delta = 0
+    alone.
     """
 
     key = "matrix-mechanism-l1"
@@ -134,7 +137,7 @@ class MatrixMechanismL1(AdditiveMechanism):
         return super().expected_loss()
 
     def optimality(self) -> float:
-        """tr(W^T W (A^T A)^-1) over a lower bound of it for all A with ||A||_1 = 1; at least 1."""
+        """Return tr(W^T W (A^T A)^-1) over a lower bound on it for all A with ||A||_1 = 1."""
         factors = workload_factors(self.query, **self.settings)
         if all(isinstance(factor, Identity) for factor in factors):
             return 1.0
