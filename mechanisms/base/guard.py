@@ -110,7 +110,7 @@ def check_values(values: object, shape: tuple[int, ...]) -> None:
 
 
 def check_whole_numbers(numbers: np.ndarray, what: str) -> None:
-    """Raise ValueError for integers beyond 2^53, which float64 cannot all tell apart."""
+    """Raise ValueError for integers beyond 2^53, not all of which float64 tells apart."""
     if numbers.size and max(int(numbers.max()), -int(numbers.min())) > 2**53:
         raise ValueError(
             f"{what} must hold integers of at most 2^53 in size, got "

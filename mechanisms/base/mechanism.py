@@ -366,7 +366,7 @@ class AdditiveMechanism(Mechanism):
         return value
 
     def sample(self, rng: np.random.Generator, trials: int, dtype=np.float64) -> np.ndarray:
-        """Draw the noise independently, (trials, *query.shape).
+        """Draw the noise `trials` times independently, (trials, *query.shape).
 
         Raises:
             TypeError: `dtype` is neither float32 nor float64.

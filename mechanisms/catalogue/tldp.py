@@ -113,7 +113,7 @@ class _TLDP(AdditiveMechanism):
 class TLDPLaplace(_TLDP):
     """TLDP-L: Lap(0, Delta / epsilon) on the components that are not kept.
 
-    Claims pure epsilon-DP for a whole tensor, which is false: every component spends epsilon.
+    It claims pure epsilon-DP for a whole tensor, which is false: every component spends epsilon.
     """
 
     key = "tldp-l"
@@ -125,7 +125,7 @@ class TLDPLaplace(_TLDP):
 class TLDPGaussian(_TLDP):
     """TLDP-G: N(0, Delta^2 / (2 epsilon)) on the components that are not kept.
 
-    Claims pure epsilon-DP, which is false: no Gaussian noise provides it.
+    It claims pure epsilon-DP, which is false: no Gaussian noise provides it.
     """
 
     key = "tldp-g"

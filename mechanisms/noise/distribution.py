@@ -86,7 +86,7 @@ class Noise(ABC):
         return uncorrelated_variance(self, factors) if self.independent else None
 
     def squared_norms(self, rng: np.random.Generator, trials: int) -> np.ndarray:
-        """Draw ||n||^2 independently, (trials,), from chunks of the noise in bounded memory."""
+        """Draw ||n||^2 `trials` times, (trials,), from chunks of the noise in bounded memory."""
         at_once = max(1, CHUNK // self.size)
         losses = np.empty(trials)
         for start in range(0, trials, at_once):

@@ -90,7 +90,7 @@ class PIdentity:
 
     @cached_property
     def attained_share(self) -> float:
-        """The share of the largest loss of A x + noise that the estimate by A^+ keeps, in [0, 1].
+        """A known share of the largest loss of A x + noise that the estimate by A^+ keeps, <= 1.
 
         If cell i changes by D = e_i, the measurements change by 1 in l1 norm. Under Laplace noise
         of scale b the densities of the estimate change by a factor of up to e^(g / b), where g is

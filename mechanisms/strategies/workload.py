@@ -140,7 +140,7 @@ class AllRange(_Named):
         return (first + 1.0) * (self.cells - last)
 
     def gram_times(self, cells):
-        # The sum over a range is a difference of two of the n + 1 prefix sums, of which one is 0.
+        # The sum over a range is a difference of two of the n + 1 prefix sums, the empty one too.
         sums = cells.cumsum(axis=-1)
         centred = sums - sums.sum(axis=-1, keepdims=True) / (self.cells + 1)
         return (self.cells + 1) * _from_the_end(centred)

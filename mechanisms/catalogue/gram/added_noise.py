@@ -61,7 +61,7 @@ class AnalyzeGauss(AdditiveMechanism):
 
 
 class WishartMechanism(AdditiveMechanism):
-    """W ~ Wishart_d(d + 1, c I) with c = 3 B^2 / (2 epsilon).
+    """Noise W ~ Wishart_d(d + 1, c I) with c = 3 B^2 / (2 epsilon).
 
     The paper has 3 / (2 n epsilon) for (1/n) sum x x^T of n records in the unit ball. Its claim of
     pure epsilon-DP is false: once a record of norm B is removed, the output is with probability
