@@ -111,59 +111,30 @@ class DamagedTable(TableError):
         super().__init__(f"{self.fault}; {advice}")
 
 
-class TableWriter:
-    """Write rows to an open file in row groups; between calls at most one group is in memory."""
-
-    def __init__(self, file: pq.ParquetWriter) -> None:
-        self._file = file
-        self._waiting: list[pa.Table] = []
-        self._rows = 0
-
-    def write(self, table: pa.Table) -> None:
-        """Add rows with the columns of the file."""
-        self._waiting.append(table)
-        self._rows += len(table)
-        while self._rows > _ROW_GROUP:
-            self.write_group()
-
-    def write_group(self) -> None:
-        """Write the waiting rows, at most one row group."""
-        whole = pa.concat_tables([self._file.schema.empty_table(), *self._waiting]).combine_chunks()
-        self._file.write_table(whole[:_ROW_GROUP], row_group_size=_ROW_GROUP)
-        self._waiting = [whole[_ROW_GROUP:]]
-        self._rows = len(self._waiting[0])
-
-
-@contextlib.contextmanager
-def table_writer(path: Path, schema: pa.Schema, note: str | None = None) -> Iterator[TableWriter]:
+def write_table(table: pa.Table, path: Path, note: str | None = None) -> None:
     """Write Parquet atomically and byte for byte reproducibly (no timestamps or pandas metadata).
 
-    Pages and the schema carry checksums, and the table carries the name of its file. The bytes do
-    not depend on how the rows are divided among calls of `write`. `note` holds the provenance of
-    the table; see `note_in`. An exception in the block leaves the file at `path` as it was.
+    Pages and the schema carry checksums, and the table carries the name of its file. `note` holds
+    the provenance of the table; see `note_in`. If writing fails, the file at `path` is unchanged.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(path.name + ".tmp")
-    metadata = {_SCHEMA: _hash(schema), _FILE: path.name}
+    plain = table.replace_schema_metadata(None).combine_chunks()
+    metadata = {_SCHEMA: _hash(plain.schema), _FILE: path.name}
     if note is not None:
         metadata[_NOTE] = note
-    schema = schema.with_metadata(metadata)
     try:
-        with pq.ParquetWriter(
-            temporary, schema, compression="zstd", write_page_checksum=True
-        ) as file:
-            yield (writer := TableWriter(file))
-            writer.write_group()
+        pq.write_table(
+            plain.replace_schema_metadata(metadata),
+            temporary,
+            compression="zstd",
+            write_page_checksum=True,
+            row_group_size=_ROW_GROUP,
+        )
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
     temporary.replace(path)
-
-
-def write_table(table: pa.Table, path: Path, note: str | None = None) -> None:
-    """Write a whole table; see `table_writer`."""
-    with table_writer(path, table.schema, note) as file:
-        file.write(table.replace_schema_metadata(None))
 
 
 def note_in(path: Path) -> str | None:

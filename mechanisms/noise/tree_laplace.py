@@ -133,7 +133,7 @@ class TreeLaplace(Noise):
             return IndependentLaplace(shape=self.shape, scale=self.scale).profile(query)
         if query.structure == "histogram":
             blocks, width = query.changed, query.record_bound
-            total = blocks * width
+            total = min(blocks, math.prod(self.tree.level_shapes[-1])) * width
         else:
             blocks, width = 1, query.l1_sensitivity
             total = self._spread_over_top_blocks(query)

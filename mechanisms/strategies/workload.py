@@ -269,8 +269,6 @@ NAMED = {
     "average": Average,
     "prefix": Prefix,
     "all-range": AllRange,
-    "width": Width,
-    "random-range": RandomRanges,
 }
 
 
