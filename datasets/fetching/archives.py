@@ -1,7 +1,7 @@
 """Reading the members of tar and zip archives.
 
-No file is written to a path that an archive chooses, as `Untar` and `Unzip` of pooch would: members
-are read by the last component of their paths, and no more bytes of each than are known beforehand.
+Unlike `Untar` and `Unzip` of pooch, this module writes no file to a path that an archive chooses.
+A member is found by the last component of its path, and refused if it is larger than expected.
 """
 
 import tarfile
@@ -17,13 +17,17 @@ _DAMAGED = "truncated or damaged archive"
 
 
 def members(archive: Path) -> Iterator[tuple[str, int, IO[bytes]]]:
-    """The regular files of a zip archive (by its name) or of a tar, in stored order.
+    """Yield the regular files of an archive in stored order.
+
+    The archive is read as a zip if its name ends in .zip, as a plain tar if in .tar, and otherwise
+    as a tar with gzip.
 
     Yields:
-        (path inside the archive, bytes, open binary stream); the stream is valid until the next.
+        (path in the archive, size in bytes, open binary stream); the stream is valid until the
+            next file is yielded.
 
     Raises:
-        DataError: a truncated, damaged or encrypted archive, or a method of compression that
+        DataError: the archive is truncated, damaged or encrypted, or compressed by a method that
             zipfile does not read.
     """
     read = _zip_members if archive.suffix == ".zip" else _tar_members
@@ -32,15 +36,15 @@ def members(archive: Path) -> Iterator[tuple[str, int, IO[bytes]]]:
 
 
 def read_members(archive: Path, most: Mapping[str, int]) -> dict[str, bytes]:
-    """The contents of the members whose last path component is in `most`, by that name.
+    """Map each name in `most` to the content of the member of that name, in whatever folder.
 
     Args:
         archive: a tar or zip archive.
-        most: the largest allowed number of bytes of each.
+        most: the largest allowed size of each member, in bytes, by name.
 
     Raises:
-        DataError: as `members`; also if a name is missing, occurs twice or has more bytes than
-            allowed.
+        DataError: for the reasons of `members`, or a member is missing, occurs twice or has more
+            bytes than allowed.
     """
     found = dict[str, bytes]()
     for path, size, stream in members(archive):
@@ -66,7 +70,7 @@ def _tar_members(archive: Path) -> Iterator[tuple[str, int, IO[bytes]]]:
             if member.isreg():
                 yield member.name, member.size, tar.extractfile(member)
         while tar.fileobj.read(_CHUNK):
-            pass  # to the end, where gzip has its checksum
+            pass  # read to the end, where gzip checks its checksum
 
 
 def _zip_members(archive: Path) -> Iterator[tuple[str, int, IO[bytes]]]:
@@ -76,7 +80,7 @@ def _zip_members(archive: Path) -> Iterator[tuple[str, int, IO[bytes]]]:
                 continue
             try:
                 stream = container.open(member)
-            except RuntimeError as error:  # encrypted, or another method of compression
+            except RuntimeError as error:  # encrypted, or an unknown method of compression
                 method = zipfile.compressor_names.get(member.compress_type, member.compress_type)
                 raise DataError(
                     f"{archive}: its member {member.filename!r} (method {method}) cannot be read: "

@@ -1,9 +1,9 @@
 """Comparing files with their checksums, and recording checksums that nobody publishes.
 
-The first accepted copy of a file without a published checksum has its sha256 recorded in
-`SHA256SUMS` beside it (the format of `sha256sum -c`), so that a later change is detected.
-Digests come from pooch. The comparison does not: PyTorch publishes the first digits of a sha256
-only, which pooch does not match.
+If a file has no published checksum, the sha256 of its first accepted copy is recorded in
+`SHA256SUMS` beside it, in the format of `sha256sum -c`, so that a later change is detected.
+pooch computes the digests but does not compare them, because it cannot match the first digits of a
+sha256, which are all that PyTorch publishes.
 """
 
 import os
@@ -21,7 +21,7 @@ _LINE = re.compile("([0-9a-fA-F]{64}) [ *](.+)")
 
 
 def known_checksum(file: RemoteFile, folder: Path) -> str | None:
-    """The published sha256 of a file, or else the one recorded in `folder`, that of the data set.
+    """Return the published sha256 of a file, or else the one recorded in the data set's folder.
 
     Raises:
         DataError: a line of the record is no checksum.
@@ -30,14 +30,14 @@ def known_checksum(file: RemoteFile, folder: Path) -> str | None:
 
 
 def known_checksums(dataset: Dataset, folder: Path) -> dict[str, str] | None:
-    """The sha256 of every file of a data set, by name; None where one is not known.
+    """Map the file names of a data set to their sha256, or return None if one is unknown.
 
-    The published ones if every file has one, whatever packaging is in the folder; otherwise those
-    of the files in the folder, published or recorded.
+    If all official files have published checksums, these are returned, whatever packaging is in
+    the folder; otherwise the checksums, published or recorded, of the files in the folder.
 
     Args:
         dataset: the loader's `ENTRY`.
-        folder: that of the data set.
+        folder: the data set's folder.
 
     Raises:
         DataError: a line of the record is no checksum.
@@ -50,9 +50,9 @@ def known_checksums(dataset: Dataset, folder: Path) -> dict[str, str] | None:
 
 
 def mismatch(path: Path, file: RemoteFile, folder: Path) -> str:
-    """How the file at `path` begins and differs from its `known_checksum`.
+    """Say how the file at `path` begins and how it differs from its `known_checksum`.
 
-    Empty if it does not differ, or if no checksum is known. `folder` is that of the data set.
+    Returns "" if it does not differ, or if no checksum is known. `folder` is the data set's folder.
     """
     digits = known_checksum(file, folder) or ""
     with reading(path, "it cannot be read"):
@@ -67,13 +67,13 @@ def mismatch(path: Path, file: RemoteFile, folder: Path) -> str:
 
 
 def check_new(path: Path, file: RemoteFile, folder: Path) -> None:
-    """Run the check of the file at `path` unless a checksum is known; DataError if it fails."""
+    """Run `file.check` on `path` unless a checksum is known; it raises DataError if it fails."""
     if file.check is not None and known_checksum(file, folder) is None:
         file.check(path)
 
 
 def record(folder: Path, file: RemoteFile) -> None:
-    """Record the sha256 of a file of `folder`, which passed its check, unless one is known."""
+    """Record the sha256 of a file in `folder` that passed its check, unless one is known."""
     if file.check is None or known_checksum(file, folder) is not None:
         return
     sums = _recorded(folder) | {file.name: file_hash(str(folder / file.name))}
@@ -105,7 +105,7 @@ def verify(folder: Path, file: RemoteFile) -> None:
     """Compare a file with its `known_checksum`, if there is one.
 
     Raises:
-        DataError: another checksum; the message gives both.
+        DataError: the file has another checksum; the message gives both.
     """
     if different := mismatch(folder / file.name, file, folder):
         raise DataError(
@@ -115,18 +115,18 @@ def verify(folder: Path, file: RemoteFile) -> None:
 
 
 def local_files(dataset: Dataset, folder: Path | str) -> dict[str, Path]:
-    """The verified files of a data set by name, for its loader.
+    """Verify the files of a data set, and map their names to their paths for its loader.
 
-    Every file is hashed at every load, which takes a second at most: a pickle is opened only after
-    its checksum matched.
+    Every load hashes every file, which takes at most a second, so that a pickle is opened only
+    after its checksum matched.
 
     Args:
         dataset: the loader's `ENTRY`.
         folder: the data folder; the files are in `folder/<name>/`.
 
     Raises:
-        DataError: a file is missing, has the wrong content, or has no recorded checksum where none
-            is published.
+        DataError: a file is missing, has the wrong content, or has neither a published nor a
+            recorded checksum.
     """
     target = Path(folder) / dataset.name
     command = f"python -m datasets fetch {dataset.name} --folder {folder}"
@@ -147,7 +147,7 @@ def local_files(dataset: Dataset, folder: Path | str) -> dict[str, Path]:
 
 
 def present_form(dataset: Dataset, target: Path) -> tuple[RemoteFile, ...] | None:
-    """The official files or else the repack, whichever is complete in `target`; or None."""
+    """Return the official files if `target` has all, or else the repack if it has that, or None."""
     forms = [dataset.files, *([(dataset.repack,)] if dataset.repack is not None else [])]
     there = (form for form in forms if all((target / file.name).is_file() for file in form))
     return next(there, None)

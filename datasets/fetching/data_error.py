@@ -1,11 +1,11 @@
-"""The one error of the data layer, and its form for files that are not the published ones."""
+"""`DataError`, the error of the data layer, and its message about files that are wrong."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-_LONGEST = 200  # characters of another library's message
-_SHOWN = 40  # bytes of a file's beginning
+_LONGEST = 200  # characters quoted of another library's message
+_SHOWN = 40  # bytes quoted of a file's beginning
 
 
 class DataError(Exception):
@@ -13,7 +13,7 @@ class DataError(Exception):
 
 
 def beginning_of(path: Path) -> str:
-    """How a file begins, in words: it tells a web page or a pointer from data."""
+    """Describe how a file begins, which tells a web page or a Git LFS pointer from data."""
     try:
         with path.open("rb") as stream:
             beginning = stream.read(_SHOWN)
@@ -27,9 +27,9 @@ def beginning_of(path: Path) -> str:
 
 
 def wrong_file(place: Path | str, what: str) -> DataError:
-    """The error of one line about a file: where, what is wrong with it, and the remedy.
+    """Return a one-line error that says where a file is, what is wrong with it, and the remedy.
 
-    Of a path, the error also says how the file there begins.
+    If `place` is a Path, the error also says how the file begins.
     """
     begins = f", {beginning_of(place)}" if isinstance(place, Path) else ""
     return DataError(f"{place}: {what}{begins}; delete it and get the published file again")
@@ -37,10 +37,10 @@ def wrong_file(place: Path | str, what: str) -> DataError:
 
 @contextmanager
 def reading(place: Path | str, problem: str) -> Iterator[None]:
-    """Raise a DataError of this problem for whatever a reader of files raises.
+    """Turn any exception of the block, except a DataError, into a DataError that states `problem`.
 
-    Readers document few of their errors: a damaged file may raise any exception in most of them,
-    and a wrong length in it a MemoryError.
+    Readers document few of their errors: on a damaged file, most of them may raise any exception,
+    and on a wrong length in it a MemoryError.
     """
     try:
         yield

@@ -1,8 +1,8 @@
 """Getting one file from one place: a URL or a path, compressed with xz or not.
 
-pooch transfers URLs, tries again after failures and computes checksums. This module adds what pooch
-lacks: mirrors that are folders, the bytes as they were sent, and errors of one line that say what
-came. A partial download starts again; complete files are kept.
+pooch transfers files, tries again after failures and computes checksums. This module adds what
+pooch lacks: mirrors that are folders, the bytes as the server sent them, and one-line errors that
+say what arrived. A partial download starts again; complete files are kept.
 """
 
 import logging
@@ -38,20 +38,21 @@ def is_url(place: str) -> bool:
 def download(place: str, file: RemoteFile, folder: Path) -> None:
     """Put the content of `place` into `folder / file.name`, after its checksum matched.
 
-    A file without a published checksum is compared with the recorded one, or checked and then
-    recorded if none is recorded yet. The file appears under its final name complete or not at all.
+    A file without a published checksum is compared with the recorded one. If none is recorded yet,
+    the file is checked and its checksum recorded. The file appears under its final name complete
+    or not at all.
 
     Args:
-        place: http(s) URL or path; the content of a name that ends in .xz is decompressed.
-        file: its entry.
+        place: http(s) URL or path; if it ends in .xz, the content is decompressed.
+        file: the file's entry.
         folder: existing folder of the data set.
 
     Raises:
         NotThereError: no such path, or HTTP 404 or 410.
-        DataError: no connection, broken off, damaged, or the wrong content.
+        DataError: the connection fails or breaks off, or the content is damaged or wrong.
         OSError: the folder cannot be written.
     """
-    # A hidden folder on the same file system; after a SIGKILL it stays, and no reader looks there.
+    # A hidden folder on the same file system. After a SIGKILL it stays, but no reader looks there.
     with tempfile.TemporaryDirectory(dir=folder, prefix=".download-") as scratch:
         arrived = Path(place)
         if is_url(place):
@@ -72,8 +73,8 @@ def download(place: str, file: RemoteFile, folder: Path) -> None:
 
 
 def _transfer(url: str, path: Path) -> None:
-    """Download a file as it is sent."""
-    # Imported here, as pooch does: loading data does not need it, and it takes a while.
+    """Download a file to `path` as the server sends it."""
+    # Imported here, as in pooch, because the import is slow and loading data does not need it.
     import requests
 
     print(f"downloading {url}", file=sys.stderr)
@@ -92,7 +93,7 @@ def _transfer(url: str, path: Path) -> None:
 
 
 def _http(url: str, output_file: str, depot: pooch.Pooch) -> None:
-    """pooch's downloader; what another attempt cannot repair is raised as a DataError."""
+    """Download for pooch, which tries again after a RequestException but not after a DataError."""
     import requests
 
     transfer = pooch.HTTPDownloader(
@@ -116,19 +117,19 @@ def _http(url: str, output_file: str, depot: pooch.Pooch) -> None:
 
 
 def _keep_as_sent(response, **_) -> None:
-    # Otherwise requests decodes the content, whether it asked for that or not.
+    # Otherwise requests decodes an encoded content, even if it did not ask for the encoding.
     response.raw.headers.pop("Content-Encoding", None)
 
 
 def _innermost(error: BaseException) -> BaseException:
-    """The first cause: the errors that it led to print addresses of objects in memory."""
+    """Return the first cause; the errors that it led to print addresses of objects in memory."""
     while inner := error.__cause__ or error.__context__:
         error = inner
     return error
 
 
 def _content(place: str, source: Path) -> bytes:
-    """The content of a file; what is wrong with it is said of its place, not of the folder."""
+    """Return the content of `source`, unpacked if `place` ends in .xz; errors name `place`."""
     unpack = lzma.open if place.endswith(".xz") else open
     try:
         with unpack(source, "rb") as opened:

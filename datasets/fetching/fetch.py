@@ -13,27 +13,27 @@ from datasets.fetching.checksums import check_new, mismatch, present_form, recor
 from datasets.fetching.data_error import DataError, wrong_file
 from datasets.fetching.download import NotThereError, download, is_url
 
-_REASONS = 3  # in an error; more are counted
-_MOST_BYTES = 1 << 30  # of a member of an archive whose size is not published
+_REASONS = 3  # given in an error, which counts the others
+_MOST_BYTES = 1 << 30  # of an archive's member whose size is not published
 
 
 def fetch(dataset: str | Dataset, folder: Path | str, *, mirror: Path | str | None = None) -> Path:
     """Put verified files into `folder/<dataset>/` and return that folder.
 
-    Files that are there are verified and kept. Missing ones come from the mirror if it has them,
+    Files already there are verified and kept. Missing files come from the mirror if it has them,
     else from the official addresses in order. A file that does not match its checksum is refused.
-    A file without a published checksum is read by its loader; then its sha256 is printed and
+    If a file has no published checksum, its `check` reads it; then its sha256 is printed and
     recorded in `SHA256SUMS`.
 
     Args:
         dataset: a name, or an entry.
         folder: the data folder; created if it does not exist.
         mirror: existing folder or http(s) URL laid out as `<mirror>/<dataset>/<file>[.xz]`; None
-            or an empty string for none.
+            or an empty string for no mirror.
 
     Raises:
-        DataError: unknown data set, or one that is not official; the mirror does not exist; no
-            place has the right files; the folder cannot be written. The message says what to do.
+        DataError: the data set is unknown or not official; the mirror does not exist; no place has
+            the right files; or the folder cannot be written. The message says what to do.
     """
     if isinstance(dataset, str):
         dataset = catalogue.loader(dataset).ENTRY
@@ -95,13 +95,13 @@ def _fetch_missing(dataset: Dataset, target: Path, mirror: str) -> None:
     raise DataError(_explanation(dataset, target, failures))
 
 
-# The files that make up a data set, with the places of each, in order.
+# Files that make up a data set, and the places of each file by its name, best first.
 _Form = tuple[RemoteFile, ...]
 _Places = dict[str, Sequence[str]]
 
 
 def _ways(dataset: Dataset, mirror: str) -> Iterator[tuple[_Form, _Places]]:
-    """Files that make up the data set, with the places to look for each by its name, best first."""
+    """Yield the forms of the data set, best first, with the places to look for their files."""
     packed = (dataset.archive, dataset.repack)
     forms = [dataset.files, *((file,) for file in packed if file is not None)]
     if mirror:
@@ -115,7 +115,7 @@ def _ways(dataset: Dataset, mirror: str) -> Iterator[tuple[_Form, _Places]]:
 def _obtain(
     file: RemoteFile, target: Path, places: Sequence[str], failures: list[DataError]
 ) -> bool:
-    """Whether the file is in the folder now; what went wrong is added to `failures`."""
+    """Get the file if it is missing, and return whether it is there now; extend `failures`."""
     if (target / file.name).is_file():
         return True
     for place in places:
@@ -143,7 +143,7 @@ def _unpack(dataset: Dataset, archive: Path) -> None:
 
 
 def _report(dataset: Dataset, form: _Form, failures: list[DataError]) -> None:
-    """Say on stderr what was wrong with places that were passed over."""
+    """Warn on stderr about places that failed, and say if the form is the repack."""
     for failure in failures:
         if not isinstance(failure, NotThereError):
             print(f"warning: {failure}; another place had the right file", file=sys.stderr)
@@ -153,8 +153,8 @@ def _report(dataset: Dataset, form: _Form, failures: list[DataError]) -> None:
 
 
 def _explanation(dataset: Dataset, target: Path, failures: list[DataError]) -> str:
-    """Why nothing could be fetched, and what to do."""
-    # Files that a place does not have come last: what went wrong elsewhere says more.
+    """Say why nothing could be fetched, and what to do."""
+    # Places without the file come last, because other failures say more.
     ordered = sorted(failures, key=lambda failure: isinstance(failure, NotThereError))
     reasons = [str(failure) for failure in ordered[:_REASONS]]
     if len(failures) > _REASONS:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+# The images and labels of one part, training or test.
 Part = tuple[NDArray[np.uint8], NDArray[np.int64]]
 
 

@@ -1,4 +1,4 @@
-"""The comma-separated tables of zeros and ones in which Shokri et al. publish their data."""
+"""Reading the comma-separated tables of zeros and ones that Shokri et al. publish."""
 
 import io
 from pathlib import Path
@@ -14,10 +14,10 @@ from datasets.formats.tables import require
 
 
 def small_numbers(content: bytes, columns: int, place: str) -> NDArray[np.uint8]:
-    """The table (n, columns) of whole numbers 0..255, which may stand in quotes.
+    """Read a table (n, columns) of whole numbers 0..255, which may stand in quotes.
 
     Raises:
-        DataError: a line has another form; the message names it.
+        DataError: a cell is not such a number, or a line has another number of columns.
     """
     with reading(place, "not rows of small numbers"):
         table = np.loadtxt(
@@ -31,11 +31,11 @@ def small_numbers(content: bytes, columns: int, place: str) -> NDArray[np.uint8]
 def binary_records(
     features: NDArray[np.uint8], labels: NDArray[np.uint8], classes: int, place: str
 ) -> BinaryRecords:
-    """Records of these features (n, d), with labels (n,) that count from 1 to `classes`.
+    """Return records of features (n, d) and of labels (n,), which count from 1 to `classes`.
 
     Raises:
-        DataError: a feature or a label is not allowed (the message names the first record), or the
-            numbers of records and labels differ.
+        DataError: a feature or a label is not allowed (the message names the first such record),
+            or the numbers of records and labels differ.
     """
     largest = features.max(axis=1)
     require(largest <= 1, largest, f"{place}: features", "0 and 1")
@@ -50,16 +50,17 @@ def binary_records(
 def read_labelled(
     entry: Dataset, archive: Path, name: str, columns: int, classes: int
 ) -> BinaryRecords:
-    """Records of lines `label,0,1,...` with this number of features.
+    """Read the records of a table in an archive, from lines `label,0,1,...`.
 
     Args:
         entry: the data set, which states the number of records.
-        archive: its file.
-        name: the table in the archive.
-        columns, classes: the numbers of features and of labels.
+        archive: the data set's file.
+        name: the name of the table.
+        columns, classes: the numbers of features and of classes.
 
     Raises:
-        DataError: as `binary_records`, or another number of records.
+        DataError: for the reasons of `read_members`, `small_numbers` and `binary_records`, or the
+            number of records is wrong.
     """
     most = entry.rows["records"] * (2 * columns + 8)
     place = f"{archive}: {name}"

@@ -1,7 +1,7 @@
 """Unpickling with a short list of allowed names.
 
-CIFAR-10 and planetoid are published as Python 2 pickles. They are opened only after their checksum
-matched, and even then a pickle can call only the few names below.
+CIFAR-10 and Cora are published as Python 2 pickles. A pickle is opened only after its checksum
+matched, and even then it can call only the few names below.
 """
 
 import collections
@@ -17,7 +17,7 @@ from datasets.fetching.data_error import reading
 
 
 class _SparseState:
-    """Stands for a pickled scipy.sparse.csr_matrix, whose attributes are pickled by name."""
+    """Stands in for a pickled scipy.sparse.csr_matrix, and gets its attributes by name."""
 
     def rebuild(self) -> scipy.sparse.csr_matrix:
         state = vars(self)
@@ -46,14 +46,14 @@ class _Unpickler(pickle.Unpickler):
 
 
 def read_pickle(path: Path) -> Any:
-    """The object in a pickle of plain containers, arrays and csr matrices.
+    """Return the object in a pickle: a csr matrix, or plain containers and arrays.
 
     Args:
         path: a file whose checksum was verified. Python 2 strings are read as latin1, which
             keeps the bytes of arrays.
 
     Raises:
-        DataError: damaged pickle, or one that calls a name that is not allowed.
+        DataError: the pickle is damaged, or calls a name that is not allowed.
     """
     with reading(path, "the pickle cannot be opened"), path.open("rb") as stream:
         found = _Unpickler(stream, encoding="latin1").load()

@@ -13,7 +13,7 @@ from datasets.fetching.data_error import reading, wrong_file
 
 @dataclass(frozen=True, kw_only=True)
 class Records:
-    """Records of numbers, each with a number or a class that can be predicted from them.
+    """Numeric records, each with a target: a number or a class to predict from its features.
 
     Attributes:
         features: float64 (n, d).
@@ -25,16 +25,17 @@ class Records:
 
 
 def require(good: ArrayLike, cells: ArrayLike, place: Path | str, allowed: object) -> None:
-    """Compare the cells of one column with what is allowed.
+    """Require that every cell of a column is allowed.
 
     Args:
         good: bool (n,), whether each cell is allowed.
-        cells: (n,), as they are in the file.
+        cells: the cells (n,) as they are in the file.
         place: the file and the column.
         allowed: what is allowed, in words.
 
     Raises:
-        DataError: a cell is not allowed; the message has the first one and its record, from 1.
+        DataError: a cell is not allowed; the message has the first such cell and its record,
+            counted from 1.
     """
     if not np.all(good):
         record = int(np.argmin(good))
@@ -44,9 +45,9 @@ def require(good: ArrayLike, cells: ArrayLike, place: Path | str, allowed: objec
 
 @dataclass(frozen=True)
 class Numbers:
-    """Numbers from low to high; whole ones become int64, others float64.
+    """A column of numbers from low to high, int64 if `whole`, else float64.
 
-    `missing`: whether a cell may be empty, that is NaN. Text that spells a number counts.
+    `missing`: whether a cell may be empty, that is NaN. Text that spells a number counts as one.
     """
 
     low: float
@@ -59,12 +60,12 @@ class Numbers:
         return f"{kind} or nothing" if self.missing else kind
 
     def read(self, cells: ArrayLike, place: Path | str) -> NDArray:
-        """The numbers in the cells (n,); DataError as `require`."""
+        """Return the numbers in the cells (n,); raise DataError as `require` does."""
         import pandas as pd
 
         given = pd.Series(cells).infer_objects()
         numbers = given
-        if given.dtype.kind not in "iuf":  # one text makes texts of a whole column
+        if given.dtype.kind not in "iuf":  # one text turns a whole column into texts
             numbers = pd.to_numeric(given.astype(str), errors="coerce")
         good = numbers.between(self.low, self.high)
         if self.whole:
@@ -77,7 +78,10 @@ class Numbers:
 
 @dataclass(frozen=True)
 class Words:
-    """Words, given with blanks between them; any text if none are. `missing`: NaN is allowed."""
+    """A column of certain words, given with blanks between them, or else of any nonempty text.
+
+    `missing`: whether a cell may be NaN.
+    """
 
     words: str = ""
     missing: bool = False
@@ -86,7 +90,7 @@ class Words:
         return f"{self.words or 'texts'}{' or nothing' * self.missing}"
 
     def read(self, cells: ArrayLike, place: Path | str) -> NDArray[np.object_]:
-        """The cells (n,) as they are; DataError as `require`."""
+        """Return the cells (n,) as they are; raise DataError as `require` does."""
         import pandas as pd
 
         given = pd.Series(cells, dtype=object)
@@ -109,21 +113,21 @@ def read_table(
     missing: Collection[str] = (),
     comment: str | None = None,
 ) -> dict[str, NDArray]:
-    """The columns of a table (n,) by their names.
+    """Read a table, and map the name of each column to its cells (n,).
 
     Args:
         content: the bytes of the file.
         columns: what the cells of each column may be, in the order of the file.
-        place: the file, in words.
-        header: what the first line must say; the file has none if this is empty.
+        place: the file, as errors name it.
+        header: the names in the first line; empty if the file has no header.
         missing: cells that become NaN.
-        comment: what begins a comment, which is left out.
+        comment: the character that begins a comment, which is left out.
 
     Raises:
-        DataError: another header, a record with another number of cells, or a cell that is not
-            allowed.
+        DataError: the header or the number of columns is wrong, a record is longer than the first,
+            or a cell is not allowed (the cells that a shorter record lacks are empty).
     """
-    # Imported here: it takes half a second, and other loaders do not need it.
+    # Imported here because it takes half a second and other loaders do not need it.
     import pandas as pd
 
     texts = [i for i, column in enumerate(columns.values()) if isinstance(column, Words)]
@@ -149,14 +153,14 @@ def read_table(
 
 
 def read_columns(cells: Mapping[str, ArrayLike], columns: Columns, place: Path | str) -> dict:
-    """Each column of `columns` as an array (n,) by its name; DataError as `require`."""
+    """Map the names of `columns` to checked arrays (n,); raise DataError as `require` does."""
     return {name: column.read(cells[name], f"{place}: {name}") for name, column in columns.items()}
 
 
 def require_header(cells: Sequence[str], names: Sequence[str], place: Path | str) -> None:
-    """Require these column names; quotes, blanks around them, `#` and case do not count.
+    """Require these column names; case, and the quotes, blanks and `#` around them, do not count.
 
-    The cells alone may not show that two columns have changed places.
+    Without this check, two columns that have changed places may go unnoticed.
 
     Raises:
         DataError: the header differs; the message has the first difference.
@@ -170,17 +174,17 @@ def require_header(cells: Sequence[str], names: Sequence[str], place: Path | str
 
 
 def header_of(content: bytes, place: Path | str) -> list[str]:
-    """The bare names in the first line of a table; DataError if they cannot be read."""
+    """Return the bare names in a table's first line; raise DataError if it cannot be read."""
     with reading(place, "no header"):
         line = io.BytesIO(content).readline().decode("utf-8-sig")
     return [bare(name) for name in line.split(",")]
 
 
 def bare(name: str) -> str:
-    """The name of a column without the quotes, the blanks and the `#` around it."""
+    """Return the name of a column without the quotes, the blanks and the `#` around it."""
     return name.strip(' "#\r\n')
 
 
 def matrix(table: dict[str, NDArray], names: Collection[str]) -> NDArray[np.float64]:
-    """Columns of a table side by side (n, names)."""
+    """Return the named columns of a table side by side, as an array (n, len(names))."""
     return np.column_stack([table[name] for name in names])
