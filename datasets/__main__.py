@@ -12,7 +12,7 @@ from mechanisms.query.words import in_one_line
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run the command line; the exit status is 0, 1 after a DataError or 2 for an unknown name."""
+    """Run the command line; return 0, 1 after a DataError, or 2 if a name is unknown."""
     options = _parser().parse_args(arguments)
     if options.command == "list":
         return _list(options.folder)
@@ -51,14 +51,14 @@ def _parser() -> Parser:
 
 
 def _list(folder: Path) -> int:
-    line = "{:<18}{:<11}{:<11}{:<65}{}"
-    rows = [line.format("name", "source", "in folder", "title", "records")]
+    layout = "{:<18}{:<11}{:<11}{:<65}{}"
+    rows = [layout.format("name", "source", "in folder", "title", "records")]
     for dataset in DATASETS.values():
         counts = ", ".join(f"{part} {count:,}" for part, count in dataset.rows.items())
-        there = "-"
+        present = "-"
         if dataset.source == "official":
-            there = "yes" if present_form(dataset, folder / dataset.name) else "no"
-        rows.append(line.format(dataset.name, dataset.source, there, dataset.title, counts))
+            present = "yes" if present_form(dataset, folder / dataset.name) else "no"
+        rows.append(layout.format(dataset.name, dataset.source, present, dataset.title, counts))
     print("\n".join(row.rstrip() for row in rows))
     return 0
 

@@ -2,7 +2,7 @@
 
 from datasets.catalogue import DATASETS
 
-# Names of the data sets as people write them; the others have their title in the catalogue.
+# Short names of data sets, and of the columns and grids taken from them.
 _TITLES = {
     "adult": "Adult",
     "adult-age": "Adult age",
@@ -17,7 +17,6 @@ _TITLES = {
     "city-longitude": "simulated city longitude",
     "cora": "Cora",
     "darknet2020": "Darknet2020",
-    "diabetes": "Diabetes",
     "digits": "Digits",
     "imdb": "IMDB",
     "liver_disorders": "Liver Disorders",
@@ -31,15 +30,11 @@ _TITLES = {
     "texas100": "Texas-100",
     "uber": "Uber pickups",
     "uber-grid": "Uber map",
-    "wine": "Wine",
 }
 
 
 def dataset_title(name: str) -> str:
-    """The name of a data set as people write it: "CIFAR-10" for cifar10.
-
-    A data set without one has its title in the catalogue, or else its key.
-    """
+    """Return the short name of a data set, or else its title in the catalogue, or else its key."""
     if name in _TITLES:
         return _TITLES[name]
     return DATASETS[name].title if name in DATASETS else name

@@ -1,6 +1,6 @@
-"""Resolve requirements.in into requirements.txt (with hashes) and environment.yaml (the same).
+"""Resolve requirements.in into requirements.txt, with hashes, and environment.yaml, without them.
 
-Needs uv (``pip install uv``). Records no address of a package index.
+This needs uv (``pip install uv``). The files contain no address of a package index.
 """
 
 import re
@@ -12,13 +12,12 @@ PYTHON = "3.11"
 
 
 def pins(requirements: str) -> list[str]:
-    """The "name==version ; marker" lines of a requirements file, without hashes."""
-    lines = re.findall(r"^([a-z0-9].*?==.*?)\s*\\?$", requirements, flags=re.MULTILINE)
-    return [line.strip() for line in lines]
+    """Return the "name==version ; marker" lines of a requirements file, without hashes."""
+    return re.findall(r"^([a-z0-9].*?==.*?)\s*\\?$", requirements, flags=re.MULTILINE)
 
 
 def environment(requirements: str) -> str:
-    """A conda environment with the same pins, installed by pip so that the wheels are the same."""
+    """Return a conda environment with the same pins, which pip installs to get the same wheels."""
     lines = "".join(f"      - {pin}\n" for pin in pins(requirements))
     return (
         "# Written by envs/pin.py from requirements.txt; conda brings Python and pip only.\n"
@@ -31,5 +30,5 @@ if __name__ == "__main__":
     command = ["uv", "pip", "compile", "--universal", "--generate-hashes", "--no-emit-index-url"]
     command += ["--python-version", PYTHON, "--no-annotate", "--no-header", "--quiet", "--upgrade"]
     target = HERE / "requirements.txt"
-    subprocess.run([*command, str(HERE / "requirements.in"), "-o", str(target)], check=True)
+    subprocess.run([*command, HERE / "requirements.in", "-o", target], check=True)
     (HERE / "environment.yaml").write_text(environment(target.read_text()))

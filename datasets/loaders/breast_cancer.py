@@ -34,10 +34,8 @@ _MEASURED = (
     "symmetry",
     "fractal dimension",
 )
-FEATURES = (
-    *(f"mean {name}" for name in _MEASURED),
-    *(f"{name} error" for name in _MEASURED),
-    *(f"worst {name}" for name in _MEASURED),
+FEATURES = tuple(
+    form.format(name) for form in ("mean {}", "{} error", "worst {}") for name in _MEASURED
 )
 
 
@@ -60,7 +58,7 @@ def load() -> BreastCancer:
     Raises:
         DataError: not 569 records.
     """
-    # It takes a second to load, and reading a config imports this module.
+    # Imported here because it takes a second and reading a config imports this module.
     from sklearn.datasets import load_breast_cancer
 
     tumours = load_breast_cancer()

@@ -1,7 +1,7 @@
-"""The weights of torchvision's MobileNetV2, trained on ImageNet: a download without records.
+"""The weights of torchvision's MobileNetV2, trained on ImageNet: a data set without records.
 
-torchvision publishes two sets: the first repeats the training of the network's paper, the second
-uses a longer recipe. This is the first. The weights are public, so no budget is spent on them.
+torchvision publishes two sets of weights. This is the first, which reproduces the accuracy of the
+network's paper. The weights are public, so they cost no privacy budget.
 """
 
 from pathlib import Path
@@ -11,7 +11,7 @@ from datasets.fetching.data_error import reading
 
 ENTRY = Dataset(
     name="mobilenet_v2",
-    title="MobileNetV2 of torchvision (IMAGENET1K_V1)",
+    title="MobileNetV2 weights of torchvision (IMAGENET1K_V1)",
     source="official",
     licence="BSD 3-Clause (torchvision); ImageNet has its own terms",
     citation="Sandler, Howard, Zhu, Zhmoginov, Chen. MobileNetV2: inverted residuals and "
@@ -19,7 +19,7 @@ ENTRY = Dataset(
     record="none: the weights of a network trained on public images",
     rows={"parameters": 3_504_872},
     files=(
-        # PyTorch names its files by the first digits of their checksums.
+        # The name of the file has the first digits of its sha256; PyTorch publishes no more.
         RemoteFile(
             name="mobilenet_v2-b0353104.pth",
             urls=("https://download.pytorch.org/models/mobilenet_v2-b0353104.pth",),
@@ -30,18 +30,20 @@ ENTRY = Dataset(
 
 
 def parse(path: Path) -> dict:
-    """Tensors by the names of `torchvision.models.mobilenet_v2`.
+    """Return the tensors by their names in `torchvision.models.mobilenet_v2`.
 
-    A pickle that contains anything else is refused.
+    The pickle is read with `weights_only`, so it cannot run code.
 
     Raises:
         DataError: a file is not the published one.
     """
     import torch
 
-    with reading(path, "not a file of tensors by name"):
+    with reading(path, "not a file of named tensors"):
         weights = torch.load(path, map_location="cpu", weights_only=True)
-        trained = [name for name in weights if name.endswith(("weight", "bias"))]
-        parameters = sum(weights[name].numel() for name in trained)
+        # The other tensors are the statistics of batch normalization.
+        parameters = sum(
+            tensor.numel() for name, tensor in weights.items() if name.endswith(("weight", "bias"))
+        )
     require_rows(ENTRY, parameters=parameters)
     return weights

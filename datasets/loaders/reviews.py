@@ -1,7 +1,7 @@
 """Simulated reviews: sentences of made-up words, unrelated to any real text.
 
 Most words of a review are fillers, drawn by Zipf's law. One word in six carries a mood, which is
-the mood of the review with probability 0.8. One in seven of these is negated: the word "not" stands
+the mood of the review with probability 0.8. One in seven of these words is negated: "not" stands
 before the opposite word, so that a reader who ignores the order of words is wrong more often.
 
 One record is one review.
@@ -23,18 +23,18 @@ ENTRY = Dataset(
 )
 
 
-_FILLERS, _MOODS = 150, 20
-_MOOD_SHARE, _FAITHFUL, _TURNED = 1 / 6, 0.8, 1 / 7
+_FILLERS, _WORDS_PER_MOOD = 150, 20
+# Probabilities: a word has a mood, which is that of its review, and which is negated.
+_MOODY, _AGREEING, _NEGATED = 1 / 6, 0.8, 1 / 7
 _SHORTEST, _LONGEST = 15, 40
-NOT = "not"
 
 
 def load(*, seed: int = 0, reviews: int = 2500) -> Reviews:
-    """Reviews of words separated by blanks, about half of them positive.
+    """Simulate reviews of words separated by blanks, about half of the reviews positive.
 
     Args:
         seed: at least 0; the same seed gives the same reviews.
-        reviews: their number, at least 1.
+        reviews: number of reviews, at least 1.
     """
     rng = np.random.default_rng(seed)
     labels = rng.integers(0, 2, reviews)
@@ -42,20 +42,21 @@ def load(*, seed: int = 0, reviews: int = 2500) -> Reviews:
 
 
 def _text(rng: np.random.Generator, label: int) -> str:
-    length = int(rng.integers(_SHORTEST, _LONGEST + 1))
+    length = rng.integers(_SHORTEST, _LONGEST + 1)
     fillers = rng.choice(_FILLERS, length, p=_ZIPF)
-    with_mood = rng.random(length) < _MOOD_SHARE
-    mood = np.where(rng.random(length) < _FAITHFUL, label, 1 - label)
-    turned = rng.random(length) < _TURNED
-    which = rng.integers(0, _MOODS, length)
-    words: list[str] = []
+    moody = rng.random(length) < _MOODY
+    mood = np.where(rng.random(length) < _AGREEING, label, 1 - label)
+    negated = rng.random(length) < _NEGATED
+    adjectives = np.where(mood != negated, "good", "bad")
+    numbers = rng.integers(0, _WORDS_PER_MOOD, length)
+    words = []
     for position in range(length):
-        if not with_mood[position]:
-            words.append(f"filler{fillers[position]}")
-        elif turned[position]:
-            words += [NOT, f"{('bad', 'good')[1 - mood[position]]}{which[position]}"]
+        if moody[position]:
+            if negated[position]:
+                words.append("not")
+            words.append(f"{adjectives[position]}{numbers[position]}")
         else:
-            words.append(f"{('bad', 'good')[mood[position]]}{which[position]}")
+            words.append(f"filler{fillers[position]}")
     return " ".join(words)
 
 

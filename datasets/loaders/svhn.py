@@ -1,6 +1,6 @@
 """SVHN, cropped digits: 73,257 + 26,032 colour images, from the two MATLAB files.
 
-One record is one digit; a house number has several, which adjacency by digit does not protect.
+One record is one digit. A house number has several digits: adjacency by digit does not protect it.
 """
 
 from pathlib import Path
@@ -21,7 +21,7 @@ ENTRY = Dataset(
     "unsupervised feature learning. NIPS workshop 2011",
     record="one image of a digit",
     rows={"train": 73_257, "test": 26_032},
-    # The publisher gives no checksum; these are the ones that torchvision checks.
+    # The publisher gives no checksums; these are from torchvision's prototype of its data sets.
     files=(
         RemoteFile(
             name="train_32x32.mat",
@@ -40,19 +40,19 @@ ENTRY = Dataset(
 
 
 def parse(train: Path, test: Path) -> Images:
-    """uint8 images (n, 3, 32, 32) and int64 labels 0..9 (10 in the files is 0).
+    """Return uint8 images (n, 3, 32, 32) and int64 labels 0..9, where 10 in the files becomes 0.
 
     Raises:
         DataError: a file is not the published one.
     """
-    images = Images(*_part(train), *_part(test))
+    images = Images(*_read_part(train), *_read_part(test))
     require_rows(ENTRY, train=len(images.train_labels), test=len(images.test_labels))
     return images
 
 
-def _part(path: Path) -> Part:
-    """`X` is stored as (height, width, channel, image), `y` as a column of 1..10."""
-    with reading(path, "not the MATLAB file of SVHN"):
+def _read_part(path: Path) -> Part:
+    """Read a file's `X` (height, width, channel, image) and its column `y` of labels 1..10."""
+    with reading(path, "not a MATLAB file of SVHN"):
         content = scipy.io.loadmat(path, variable_names=("X", "y"))
         pixels = np.ascontiguousarray(content["X"].transpose(3, 2, 0, 1))
         return pixels, content["y"].ravel().astype(np.int64) % 10

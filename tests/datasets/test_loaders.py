@@ -281,7 +281,7 @@ def test_files_that_are_no_weights(content, tmp_path):
         path.write_bytes(content)
     else:
         torch.save(content, path)
-    with pytest.raises(DataError, match="not a file of tensors by name"):
+    with pytest.raises(DataError, match="not a file of named tensors"):
         mobilenet_v2.parse(path)
 
 
