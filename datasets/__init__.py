@@ -1,6 +1,6 @@
 """The data sets: `fetch` puts verified files into a folder, `load` reads them into arrays.
 
-Nothing replaces official data: if they cannot be fetched or verified, `DataError` is raised.
+Nothing replaces official files that cannot be fetched or verified: `DataError` is raised.
 Bundled and simulated data have names of their own.
 
     import datasets
@@ -22,16 +22,16 @@ __all__ = ["DATASETS", "DataError", "Dataset", "checksums_of", "fetch", "load"]
 
 
 def load(name: str, folder: Path | str = "data") -> Any:
-    """The data set as arrays, of the type that `datasets/loaders/<name>.py` documents.
+    """Return the data set, as the type that `datasets/loaders/<name>.py` documents.
 
     Args:
         name: key in `DATASETS`.
-        folder: the data folder given to `fetch`. Bundled and simulated data ignore it; simulated
-            data have their default seed and size (call `load` of their module to choose them).
+        folder: the data folder given to `fetch`, which bundled and simulated data ignore.
+            Simulated data have their default seed and size; `load` of their module takes others.
 
     Raises:
-        DataError: unknown name; a file is missing, changed or unverified; a wrong number of
-            records.
+        DataError: the name is unknown; a file is missing, changed or unverified; or the number
+            of records is wrong.
     """
     module = loader(name)
     if module.ENTRY.source != "official":
@@ -40,16 +40,16 @@ def load(name: str, folder: Path | str = "data") -> Any:
 
 
 def checksums_of(name: str, folder: Path | str = "data") -> dict[str, str] | None:
-    """The sha256 of every official file of a data set, by name, published or recorded by `fetch`.
+    """Map the file names of a data set to their sha256, published or recorded by `fetch`.
 
-    None if a file has no published checksum and has not been fetched. `load` accepts none of
-    these files with another checksum; a repack has its own.
+    Returns None if a file has no published checksum and has not been fetched. `load` refuses a
+    file with another checksum. The files are those of `known_checksums`.
 
     Args:
         name: key in `DATASETS`.
         folder: the data folder given to `fetch`.
 
     Raises:
-        DataError: unknown name; a record of checksums is damaged.
+        DataError: the name is unknown, or the record of checksums is damaged.
     """
     return known_checksums(loader(name).ENTRY, Path(folder) / name)

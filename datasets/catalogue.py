@@ -16,7 +16,7 @@ from mechanisms.query.words import nearest
 
 
 def require_known(name: str) -> None:
-    """Raise DataError for an unknown data set; the message lists all names and the nearest."""
+    """Raise DataError if no data set has this name; the message lists all names and the nearest."""
     known = _names()
     if name not in known:
         hint = nearest(name, known, "did you mean {}? ", most=3)
@@ -24,14 +24,14 @@ def require_known(name: str) -> None:
 
 
 def loader(name: str) -> ModuleType:
-    """The module `datasets.loaders.<name>`.
+    """Return the module `datasets.loaders.<name>`.
 
-    It has `ENTRY`, and `parse` of the files of `ENTRY` in their order if its source is official,
-    else `load` without files.
+    It defines `ENTRY`. If the source is official, it also defines `parse`, which takes the files
+    of `ENTRY` in their order; otherwise it defines `load`, which needs no files.
 
     Raises:
-        DataError: unknown name, see `require_known`; or a module that cannot be imported or does
-            not keep the contract of a loader, which is left out.
+        DataError: the name is unknown (see `require_known`), or the module is left out because it
+            cannot be imported or lacks one of these definitions.
     """
     require_known(name)
     full = f"datasets.loaders.{name}"
@@ -52,7 +52,7 @@ def _names() -> list[str]:
 
 
 class _Catalogue(Mapping[str, Dataset]):
-    """The entries by name, in alphabetical order, without those that were left out."""
+    """The entries by name, in alphabetical order, without those of modules that are left out."""
 
     def __getitem__(self, name: str) -> Dataset:
         if name not in _names():

@@ -1,15 +1,15 @@
-"""The facts of one data set that are known before it is read: addresses, checksums, licence, size.
+"""Facts about a data set that are known before it is read: addresses, checksums, licence, size.
 
 Every loader in `datasets/loaders/` has one `ENTRY`. `Dataset.files` are the files that the loader
 reads. An entry may name two other forms of the same content, because publishers and mirrors pack
 it differently:
 
 - `archive`: a download that contains `files`. They are unpacked from it, and each is checked
-  against its own checksum (CIFAR-10 is published as one tar.gz of seven files).
-- `repack`: another package of the same content, with its own checksum, that the loader reads too
-  and only a mirror serves (the labelled IMDB reviews in a new tar).
+  against its own checksum (the seven files of CIFAR-10 are published in one tar.gz).
+- `repack`: another package of the content that the loader uses, with its own checksum. The loader
+  reads it too, and only a mirror serves it (the labelled IMDB reviews in a new tar).
 
-Checksums are those of the content, after a mirror's `.xz` is decompressed.
+A checksum refers to the content after a mirror's `.xz` is decompressed.
 """
 
 from collections.abc import Callable, Mapping
@@ -27,17 +27,17 @@ class RemoteFile:
     """One file to download.
 
     Attributes:
-        name: file name in the data set's folder and in a mirror (there also `<name>.xz`).
-        urls: official addresses in order of preference; empty if it has none.
-        bytes: size of the content, None if unknown; a member of an archive may not have more.
-        sha256: hex digest of the content, or its first digits where no more is published; None
-            if no checksum is published.
+        name: file name in the data set's folder and in a mirror, which may have `<name>.xz`.
+        urls: official addresses in order of preference; empty if there are none.
+        bytes: size of the content, None if unknown; a larger member of an archive is refused.
+        sha256: hex digest of the content, or its first digits if no more are published; None if
+            no checksum is published.
         check: reads the file at a path and raises DataError unless it is the right one. A file
             without sha256 needs a check: the fetch accepts the file and records its checksum only
-            after it has passed.
+            after the check has passed.
 
     Raises:
-        ValueError: an http address without sha256.
+        ValueError: `urls` has an http address and `sha256` is None.
     """
 
     name: str
@@ -59,13 +59,13 @@ class Dataset:
     """One data set.
 
     Attributes:
-        name: the name of the loader's module, of its folder and in configs.
+        name: the name of the loader's module, of the files' folder, and in configs.
         source: `official` (downloaded), `bundled` (part of scikit-learn) or `simulated`; every
             row of results states it as `data_source`.
-        record: what one record is. Adjacent data sets differ in one of them.
+        record: what one record is. Adjacent data sets differ in one record.
         rows: number of records of each part; the loader refuses any other number.
-        files: what the loader reads; empty unless `official`.
-        manual: what to do by hand where nothing can be downloaded directly.
+        files: the files that the loader reads; empty unless the source is `official`.
+        manual: what to do by hand if nothing can be downloaded directly.
 
     Raises:
         ValueError: a file has neither a checksum nor a check.
@@ -93,7 +93,7 @@ class Dataset:
 
 
 def require_rows(dataset: Dataset, **found: int) -> None:
-    """Compare the number of records of each part with `dataset.rows`.
+    """Compare the number of records found in each part with `dataset.rows`.
 
     Raises:
         DataError: a part has another number of records.

@@ -49,8 +49,8 @@ ENTRY = Dataset(
 )
 
 
-# The words are those of adult.names. It calls numbers continuous; the files have whole ones, with
-# gains up to 99999 and hours up to 99.
+# The words are those of adult.names. It calls the numbers continuous, but in the files they are
+# whole, with gains up to 99999 and hours up to 99.
 COLUMNS = {
     "age": Numbers(0, 120, whole=True),
     "workclass": Words(
@@ -96,8 +96,8 @@ COLUMNS = {
 class Adult:
     """Train and test frames with the columns `COLUMNS`.
 
-    Columns of whole numbers are int64, the others strings; a "?" in the files is missing (NaN),
-    and no row is dropped. `income` is "<=50K" or ">50K".
+    Columns of whole numbers are int64, the others strings. A "?" in the files becomes NaN, and no
+    row is dropped. `income` is "<=50K" or ">50K".
     """
 
     train: pd.DataFrame
@@ -105,8 +105,9 @@ class Adult:
 
 
 def parse(train: Path, test: Path, names: Path) -> Adult:
-    """Both frames from `adult.data` and `adult.test`; the latter has a comment line, and dots after
-    the class. `adult.names` describes them and is not read.
+    """Read both frames from `adult.data` and `adult.test`.
+
+    `adult.test` has a comment line, and dots after the class. `adult.names` is not read.
 
     Raises:
         DataError: a file is not the published one.

@@ -2,14 +2,14 @@
 
 Boids (Reynolds 1987) live on a square of side 1 whose opposite edges are joined. In a flocking
 group every boid steers towards the mean velocity (alignment) and the mean position (cohesion) of
-its neighbours, with a strength that differs between groups. In the other groups it only wanders. In
-both it steers away from boids that are too close (separation), and its heading is jittered. Each
-group starts from random positions and headings; the snapshot is its state after some steps.
+its neighbours, with a strength that differs between groups. In the other groups boids only wander.
+In all groups a boid steers away from boids that are too close (separation), and its velocity is
+jittered. A group starts from random positions and headings; its snapshot is taken after some steps.
 
 A snapshot has the 12 numbers per boid of the Swarm Behaviour records, in their order: position,
 velocity, the alignment, separation and cohesion vectors (x and y each), the number of neighbours,
 and the number of boids too close. Each number is scaled to [-1, 1] by the range that the rules
-allow, without a look at any snapshot.
+allow, which is known before any snapshot.
 
 One record is one snapshot of a group.
 """
@@ -39,19 +39,19 @@ _SIGHT, _TOO_CLOSE = 0.25, 0.05  # radius of neighbours, and of those to keep aw
 _ALIGNMENT, _COHESION = 0.3, 0.02  # largest share of the steering vector taken per step
 _SEPARATION = 0.05
 _JITTER = 0.001  # standard deviation of each velocity component, per step
-# Pairs of boids at once: the arrays of this size stay in a processor's cache.
+# Pairs of boids that are computed at once: arrays of this size stay in a processor's cache.
 _PAIRS_AT_ONCE = 1 << 15
 
 
 def load(*, seed: int = 0, groups: int = 2000, boids: int = 20) -> Records:
-    """Snapshots of independent groups, each flocking with probability one half.
+    """Simulate snapshots of independent groups, each flocking with probability one half.
 
     The features (groups, 12 * boids) lie in [-1, 1], the 12 numbers of the first boid first; the
     target is 1 for a flocking group, else 0.
 
     Args:
         seed: at least 0; the same arguments give the same snapshots.
-        groups: their number, at least 1.
+        groups: number of groups, at least 1.
         boids: number of boids in each group, at least 2 (the official data have 200).
     """
     rng = np.random.default_rng(seed)
@@ -68,7 +68,7 @@ def load(*, seed: int = 0, groups: int = 2000, boids: int = 20) -> Records:
 def _snapshots(
     rng: np.random.Generator, strength: NDArray[np.float64], boids: int
 ) -> NDArray[np.float64]:
-    """Features (groups, 12 boids) of groups that flock with these strengths."""
+    """Return features (groups, 12 * boids) of groups with these strengths of flocking."""
     place = rng.random((len(strength), boids, 2))
     heading = rng.uniform(0, 2 * np.pi, (len(strength), boids))
     speed = rng.uniform(_SLOWEST, _FASTEST, heading.shape)
@@ -95,7 +95,7 @@ def _snapshots(
 
 
 class _Pairs:
-    """Arrays (groups, i, j) over the pairs of boids, which every step writes anew.
+    """Arrays (groups, boids, boids) over the pairs of boids, which every step overwrites.
 
     Allocating them at each step would take three times as long as computing them.
     """
@@ -107,12 +107,13 @@ class _Pairs:
     def steering(
         self, place: NDArray[np.float64], velocity: NDArray[np.float64]
     ) -> tuple[NDArray[np.float64], ...]:
-        """Alignment, separation and cohesion (groups, boids, 2), neighbours and too close ones.
+        """Return alignment, separation, cohesion, and numbers of neighbours and of too close boids.
 
-        Alignment is the mean velocity of the neighbours minus the boid's own, cohesion their mean
-        offset, separation minus the mean offset of those too close; zero where there are none.
+        Alignment is the mean velocity of the neighbours minus the boid's own, cohesion is their
+        mean offset, and separation is minus the mean offset of the boids that are too close. These
+        vectors (groups, boids, 2) are zero if there are no such boids.
         """
-        # The shortest way round: the offsets from boid i to boid j.
+        # The offsets from boid i to boid j, the shorter way round.
         for offset, axis in zip((self.x, self.y), np.moveaxis(place, -1, 0).copy(), strict=True):
             np.subtract(axis[:, None, :], axis[:, :, None], out=offset)
             offset -= np.rint(offset, out=self.squared)

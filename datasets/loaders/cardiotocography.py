@@ -48,7 +48,7 @@ FEATURES = (
     "MSTV",  # mean short-term variability
     "ALTV",  # percentage of time with abnormal long-term variability
     "MLTV",  # mean long-term variability
-    "Width",  # of the heart rate histogram, as all below
+    "Width",  # from here on, of the heart rate histogram
     "Min",
     "Max",
     "Nmax",  # peaks
@@ -65,7 +65,7 @@ _HEADER_ROW = 1
 
 
 def parse(path: Path) -> Records:
-    """The 21 features, not scaled, and the fetal state: 1 normal, 2 suspect, 3 pathologic.
+    """Return the 21 features, not scaled, and the fetal state: 1 normal, 2 suspect, 3 pathologic.
 
     The records of `CTG.xls` are the rows of the sheet `Data` that carry a state (column NSP).
 
@@ -74,7 +74,7 @@ def parse(path: Path) -> Records:
     """
     with reading(path, "not the workbook of the CTG data"):
         sheet = xlrd.open_workbook(path).sheet_by_name("Data")
-        # xlrd gives errors and booleans as numbers; in their long form they are none.
+        # xlrd gives errors and booleans as numbers; the text of their cells is no number.
         rows = [
             [cell.value if isinstance(cell.value, float | str) else str(cell) for cell in row]
             for row in sheet.get_rows()

@@ -67,9 +67,9 @@ ENTRY = Dataset(
 
 
 def parse(*files: Path) -> Images:
-    """uint8 images (n, 3, 32, 32) in red, green, blue, and int64 labels 0..9.
+    """Return uint8 images (n, 3, 32, 32) in red, green, blue, and int64 labels 0..9.
 
-    The files are the training batches in their order, the test batch, and one that is not read.
+    The files are the training batches in order, the test batch, and `batches.meta`, not read.
 
     Raises:
         DataError: a file is not the published one.

@@ -5,8 +5,8 @@ Pickups gather in a dense core, in neighbourhoods whose popularity has a heavy t
 decreases with the distance from the core, and at three hot spots: a station and two airports. Most
 pickups are on a rotated grid of streets. Times follow the daily rhythm of three days.
 
-The geography is the same for every seed: another seed is another three days in the same city.
-It lies in the open Atlantic, so that no map can mistake it for a real one.
+The geography is the same for every seed: another seed gives another three days in the same city.
+The city lies in the open Atlantic, so that no map can mistake it for a real one.
 
 One record is one pickup.
 """
@@ -47,8 +47,8 @@ LONGITUDE_RANGE = (
 
 _LAYOUT_SEED = 20010101
 _NEIGHBOURHOODS = 400
-_CORE_RADIUS = 4.0  # km over which the popularity of neighbourhoods falls by e
-_TAIL = 1.1  # Pareto index of their popularity: a mean, no variance
+_CORE_RADIUS = 4.0  # km over which the popularity of neighbourhoods falls by the factor e
+_TAIL = 1.1  # Pareto index of their popularity: it has a mean but no variance
 # x km east and y km north of the centre, spread in km, share of all pickups
 _HOT_SPOTS = np.array(
     [
@@ -57,18 +57,18 @@ _HOT_SPOTS = np.array(
         (17.0, -3.0, 0.35, 0.03),  # far airport
     ]
 )
-_SUBURBAN_SHARE = 0.04  # spread over the whole square
+_SUBURBAN_SHARE = 0.04  # of all pickups, spread over the whole square
 _STREETS_SHARE = 0.85  # of all pickups, at a street or avenue
 _STREET_ANGLE = np.radians(20.0)
 _BLOCK = (0.25, 0.08)  # km between avenues, between streets
 
 
 def load(*, seed: int = 0, pickups: int = 50_000) -> Pickups:
-    """Three days of pickups in the simulated city, in order of time.
+    """Simulate three days of pickups, in order of time.
 
     Args:
         seed: at least 0; the same seed gives the same pickups.
-        pickups: their number, at least 1.
+        pickups: number of pickups, at least 1.
 
     Returns:
         The type of the Uber loader. Places are rounded to 1e-4 degrees and times to minutes, as
@@ -96,10 +96,10 @@ def is_water(latitude: ArrayLike, longitude: ArrayLike) -> NDArray[np.bool_]:
 def water_cells(latitude_edges: ArrayLike, longitude_edges: ArrayLike) -> NDArray[np.bool_]:
     """Whether each cell of a grid lies entirely in the water, so that its true count is 0.
 
-    `_depth` changes by at most 1 per km, hence a tile is all water if the depth at its middle
-    exceeds half its diagonal. Cells are cut into 8 x 8 tiles, and a cell is reported only if
-    all its tiles are. A cell within a few dozen metres of the shore may be missed, but no cell
-    with any land is reported.
+    Cells are cut into 8 x 8 tiles. `_depth` changes by at most 1 per km, so a tile is all water if
+    the depth at its middle exceeds half its diagonal. A cell is reported only if all its tiles are
+    water. A cell within a few dozen metres of the shore may be missed, but no cell with any land
+    is reported.
 
     Args:
         latitude_edges, longitude_edges: increasing degrees, (rows + 1,) and (columns + 1,).
@@ -129,22 +129,22 @@ def _tile_middles(
 def _kilometres(
     latitude: ArrayLike, longitude: ArrayLike
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Kilometres east and north of the centre."""
+    """Return the kilometres east and north of the centre."""
     east = (np.asarray(longitude) - _CENTRE_LONGITUDE) * _KM_PER_LONGITUDE
     north = (np.asarray(latitude) - _CENTRE_LATITUDE) * _KM_PER_LATITUDE
     return east, north
 
 
 def _depth(east: NDArray[np.float64], north: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Positive in the water, not positive on land, and changing by at most 1 per km."""
-    # Each shore is a curve; dividing by the length of the gradient's bound makes it 1-Lipschitz.
+    """Return a number that is positive only in the water and changes by at most 1 per km."""
+    # Dividing by the largest length of the gradient makes each body of water's depth 1-Lipschitz.
     river = (0.8 - np.abs(east + 2.5 - 1.2 * np.sin(north / 6.0))) / np.hypot(1.0, 1.2 / 6.0)
     bay = (-9.0 + 3.0 * np.cos(east / 8.0) - north) / np.hypot(1.0, 3.0 / 8.0)
     return np.maximum(river, bay)
 
 
 def _places(rng: np.random.Generator, count: int) -> NDArray[np.float64]:
-    """Up to `count` places on land, (n, 2) latitudes and longitudes."""
+    """Draw up to `count` places on land: latitudes and longitudes (n, 2)."""
     centres, spreads, shares = _layout()
     spot = rng.choice(len(shares), size=count, p=shares)
     points = centres[spot] + spreads[spot, None] * rng.standard_normal((count, 2))
@@ -160,7 +160,7 @@ def _places(rng: np.random.Generator, count: int) -> NDArray[np.float64]:
 
 
 def _layout() -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-    """Centres (n, 2) and spreads (n,) in km and shares (n,) of neighbourhoods and hot spots."""
+    """Return centres (n, 2), spreads (n,) in km and shares (n,) of neighbourhoods and hot spots."""
     rng = np.random.default_rng(_LAYOUT_SEED)
     distance = rng.gamma(2.0, _CORE_RADIUS, _NEIGHBOURHOODS)
     angle = rng.uniform(0.0, 2.0 * np.pi, _NEIGHBOURHOODS)
@@ -177,7 +177,7 @@ def _layout() -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.floa
 
 
 def _to_streets(rng: np.random.Generator, points: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Move most points to the nearest avenue or street, give or take 10 m."""
+    """Move most points to the nearest avenue or street, with a standard deviation of 10 m."""
     turn = np.array(
         [
             (np.cos(_STREET_ANGLE), -np.sin(_STREET_ANGLE)),
@@ -195,7 +195,7 @@ def _to_streets(rng: np.random.Generator, points: NDArray[np.float64]) -> NDArra
 
 
 def _times(rng: np.random.Generator, count: int) -> NDArray[np.datetime64]:
-    """Sorted times in whole minutes: quiet nights, a morning and a higher evening peak."""
+    """Draw sorted times in whole minutes: quiet nights, a morning and a higher evening peak."""
     hour = np.arange(24) + 0.5
     rhythm = 0.15 + 0.6 * np.exp(-(((hour - 8.0) / 1.6) ** 2))
     rhythm += 1.0 * np.exp(-(((hour - 18.5) / 3.5) ** 2)) + 0.3 * np.exp(-(((hour - 13) / 3) ** 2))

@@ -75,10 +75,10 @@ class Cora:
 
 
 def parse(*files: Path) -> Cora:
-    """The graph with its planetoid split.
+    """Read the graph with its planetoid split.
 
-    `allx` and `ally` hold all nodes but the test ones in order, `x` and `y` their first ones; row
-    k of `tx` and `ty` is the node that line k of `test.index` names.
+    `allx` and `ally` hold all nodes but the test nodes, in order, and `x` and `y` the first of
+    these. Row k of `tx` and `ty` is the node that line k of `test.index` names.
 
     Raises:
         DataError: a file is not the published one.

@@ -1,6 +1,6 @@
 """CIC-Darknet2020: 141,530 network flows, 83 attributes, two labels.
 
-One record is one flow; a host or a user has many.
+One record is one flow; a host or a user has many flows.
 """
 
 import math
@@ -21,7 +21,7 @@ ENTRY = Dataset(
     citation="Habibi Lashkari, Kaur, Rahali. DIDarknet: a contemporary approach to detect "
     "and characterize the darknet traffic using deep image learning. ICCNS 2020",
     record="one network flow",
-    # Its paper counts more flows; the published csv has 141,530.
+    # The paper counts more flows; the published csv has 141,530.
     rows={"flows": 141_530},
     files=(RemoteFile(name="Darknet.CSV", check=lambda path: parse(path)),),
     manual="fill in the form at https://www.unb.ca/cic/datasets/darknet2020.html, take "
@@ -44,7 +44,7 @@ class Darknet2020:
         flows: the 83 attributes (141530, 83), among them addresses, ports and time; a few numbers
             are missing (NaN) or infinite.
         traffic: the first label (141530,), a word of `TRAFFIC`.
-        application: the second label (141530,), a word of `APPLICATIONS` in any case.
+        application: the second label (141530,), a word of `APPLICATIONS` in any letter case.
     """
 
     flows: pd.DataFrame
@@ -55,7 +55,7 @@ class Darknet2020:
 def parse(path: Path) -> Darknet2020:
     """Return all flows, in the order of the csv.
 
-    Its header ends with the names of both labels; every other line is one flow.
+    The header ends with the names of both labels; every other line is one flow.
 
     Raises:
         DataError: the file cannot be read, or is not the published one.

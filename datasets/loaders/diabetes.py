@@ -23,12 +23,12 @@ FEATURES = ("age", "sex", "bmi", "bp", "s1", "s2", "s3", "s4", "s5", "s6")
 
 
 def load() -> Records:
-    """The ten measurements as they are, and the progression, 25..346, in the order of the file.
+    """Return the ten measurements, not scaled, and the progression, 25..346, in the file's order.
 
     Raises:
         DataError: not 442 records.
     """
-    # It takes a second to load, and reading a config imports this module.
+    # Imported here because it takes a second and reading a config imports this module.
     from sklearn.datasets import load_diabetes
 
     diabetes = load_diabetes(scaled=False)

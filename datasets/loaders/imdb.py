@@ -31,9 +31,8 @@ ENTRY = Dataset(
             sha256="c40f74a18d3b61f90feba1e17730e0d38e8b97c05fde7008942e91923d1658fe",
         ),
     ),
-    # The labelled reviews without the unlabelled ones and the bag-of-words files. That they are
-    # the official ones follows from their number, total size and a second copy, not from a
-    # published checksum.
+    # The labelled reviews without the unlabelled ones and the bag-of-words files. No published
+    # checksum shows that they are the official ones; their number, total size and a second copy do.
     repack=RemoteFile(
         name="aclImdb_v1_labeled.tar",
         bytes=108206080,
@@ -60,15 +59,16 @@ class Reviews:
 
 @dataclass(frozen=True, kw_only=True)
 class Imdb:
-    """The official split as published, with `<br />`; negative reviews first, each by number."""
+    """The official split, with `<br />` as published, negative reviews first, then by number."""
 
     train: Reviews
     test: Reviews
 
 
 def parse(archive: Path) -> Imdb:
-    """Both splits from a tar, official or the repack; unlabelled reviews (train/unsup) and other
-    files are skipped.
+    """Read both splits from the official tar or the repack.
+
+    Unlabelled reviews (train/unsup) and other files are skipped.
 
     Raises:
         DataError: a file is not the published one.

@@ -23,7 +23,7 @@ ENTRY = Dataset(
                 "https://archive.ics.uci.edu/ml/machine-learning-databases/liver-disorders/bupa.data",
             ),
             bytes=7297,
-            # UCI publishes no checksum; this is that of a copy, without its added header line.
+            # UCI publishes no checksum; this is a copy's, without the header that the copy adds.
             sha256="a166a3e7a6f4dc41aaaedc59a107e57d8adcaeb8821f0873d756982f1ea74c92",
         ),
     ),
@@ -42,10 +42,10 @@ COLUMNS = {name: Numbers(0, 1000) for name in FEATURES} | {
 
 
 def parse(path: Path) -> Records:
-    """The blood tests `FEATURES`, and the drinks: half-pint equivalents of alcohol per day.
+    """Return the blood tests `FEATURES`, and the half-pint equivalents of alcohol drunk per day.
 
     `bupa.data` has seven numbers per line and no header. The last one, the selector, splits the
-    donors' records into two parts; it is not a diagnosis, although many papers use it as the class
+    records into two parts. It is not a diagnosis, although many papers use it as the class
     (McDermott and Forsyth, Pattern Recognition Letters 73, 2016).
 
     Raises:

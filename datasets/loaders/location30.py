@@ -33,7 +33,7 @@ COLUMNS, CLASSES = 446, 30
 
 
 def parse(archive: Path) -> BinaryRecords:
-    """uint8 features (5010, 446) and int64 labels 0..29 from the table `bangkok` in the archive.
+    """Read uint8 features (5010, 446) and int64 labels 0..29 from the archive's table `bangkok`.
 
     Raises:
         DataError: a file is not the published one.

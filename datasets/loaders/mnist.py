@@ -14,8 +14,8 @@ from datasets.entry import Dataset, RemoteFile, require_rows
 from datasets.fetching.data_error import reading
 from datasets.formats.arrays import Images, Part
 
-# yann.lecun.com, the address of record, has often refused downloads since 2023. The other two are
-# copies that PyTorch and TensorFlow keep; the checksums are those of the original files.
+# yann.lecun.com, the address of record, has often refused downloads since 2023. The other two have
+# copies that PyTorch and TensorFlow keep. The checksums are those of the original files.
 _PLACES = (
     "https://ossci-datasets.s3.amazonaws.com/mnist",
     "https://storage.googleapis.com/cvdf-datasets/mnist",
@@ -63,7 +63,7 @@ ENTRY = Dataset(
 
 
 def parse(train_images: Path, train_labels: Path, test_images: Path, test_labels: Path) -> Images:
-    """uint8 images (n, 1, 28, 28) and int64 labels 0..9 from the four gzipped idx files.
+    """Read uint8 images (n, 1, 28, 28) and int64 labels 0..9 from the four gzipped idx files.
 
     Raises:
         DataError: a file is not the published one.
@@ -78,6 +78,6 @@ def _part(images: Path, labels: Path) -> Part:
 
 
 def _read_idx(path: Path, header: int) -> NDArray[np.uint8]:
-    """The unsigned bytes after the header of a gzipped idx file, which states their shape."""
+    """Return the bytes of a gzipped idx file after its header, which has `header` bytes."""
     with reading(path, "truncated or damaged idx file"), gzip.open(path) as stream:
         return np.frombuffer(bytearray(stream.read()), np.uint8, offset=header)

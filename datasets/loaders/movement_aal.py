@@ -1,4 +1,4 @@
-"""Indoor user movement from radio signal strength: 314 sequences of four anchors.
+"""Indoor user movement: 314 sequences of the strengths of four anchors' radio signals.
 
 One record is one walk, a sequence of steps. A study that takes single steps as records protects a
 step, not a walk.
@@ -48,10 +48,10 @@ _MOST_BYTES = 1 << 20  # of one csv file
 
 
 def parse(archive: Path) -> tuple[NDArray[np.float64], ...]:
-    """The sequences in the order of their numbers, each (steps, 4) with the columns `FEATURES`.
+    """Read the sequences in the order of their numbers, each (steps, 4) with columns `FEATURES`.
 
-    They are the four anchors' signal strength scaled to [-1, 1], 8 steps per second, from the
-    publisher's zip, or from a tar of the same csv files in any folders.
+    The signal strengths are published scaled to [-1, 1], 8 steps per second. The archive is the
+    publisher's zip, or a tar of the same csv files in any folders.
 
     Raises:
         DataError: a file is not the published one.

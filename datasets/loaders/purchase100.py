@@ -18,8 +18,8 @@ ENTRY = Dataset(
     "machine learning models. S&P 2017",
     record="one customer",
     rows={"records": 197_324},
-    # No checksum is published. Layout and number of rows are those that public code reading the
-    # archive states; they were not tried on the archive itself.
+    # No checksum is published. The layout and the number of rows come from public code that reads
+    # the archive; they were not tried on the archive itself.
     files=(
         RemoteFile(
             name="dataset_purchase.tgz",
@@ -37,7 +37,7 @@ COLUMNS, CLASSES = 600, 100
 
 
 def parse(archive: Path) -> BinaryRecords:
-    """uint8 features (197324, 600) and int64 labels 0..99 from the table `dataset_purchase`.
+    """Read uint8 features (197324, 600) and int64 labels 0..99 from the table `dataset_purchase`.
 
     Raises:
         DataError: a file is not the published one.

@@ -19,7 +19,7 @@ ENTRY = Dataset(
     record="one snapshot of 200 boids",
     rows={"flocking": 24_016},
     # No checksum is published, and it is not known whether both addresses serve the same bytes.
-    # UCI's page counts 24,017 records with the header line.
+    # UCI's page states 24,017 records because it counts the header line.
     files=(
         RemoteFile(
             name="swarm_behaviour.zip",
@@ -42,14 +42,14 @@ _FEATURE = Numbers(-1e9, 1e9, missing=True)  # in units of a screen
 
 
 def parse(archive: Path) -> Records:
-    """The 2,400 features of every snapshot, not scaled, and its class: 1 flocking, 0 not.
+    """Return the 2,400 features of every snapshot, not scaled, and its class: 1 flocking, 0 not.
 
-    They are the records of `Flocking.csv` in any folder: a header, and in every line for each boid
-    its position, velocity, the alignment, separation and cohesion vectors and two counts of
-    neighbours, then the class. The names of the columns are not known here. If most of those of the
-    first boid end in 1, every other boid must have the same names with its own number, in the same
-    order. An empty cell is NaN: users of the data report one, in the first column of the last
-    record. Each study decides how to treat it.
+    The archive has `Flocking.csv` in any folder: a header, and a line per snapshot. A line has, for
+    each boid, its position, velocity, the alignment, separation and cohesion vectors and two counts
+    of neighbours, and ends with the class. The names of the columns are not known here. If most
+    names of the first boid's columns end in 1, every other boid must have the same names with its
+    own number, in the same order. An empty cell becomes NaN: users of the data report one, in the
+    first column of the last record. Each study decides how to treat it.
 
     Raises:
         DataError: a file is not the published one.

@@ -19,8 +19,8 @@ ENTRY = Dataset(
     "machine learning models. S&P 2017",
     record="one hospital stay",
     rows={"records": 67_330},
-    # No checksum is published. Layout and number of rows are those that public code reading the
-    # archive states; they were not tried on the archive itself.
+    # No checksum is published. The layout and the number of rows come from public code that reads
+    # the archive; they were not tried on the archive itself.
     files=(
         RemoteFile(
             name="dataset_texas.tgz",
@@ -38,9 +38,9 @@ COLUMNS, CLASSES = 6169, 100
 
 
 def parse(archive: Path) -> BinaryRecords:
-    """uint8 features (67330, 6169) and int64 labels 0..99 from `feats` and `labels`.
+    """Read uint8 features (67330, 6169) and int64 labels 0..99 from `feats` and `labels`.
 
-    Needs about 2 GB of memory.
+    Reading needs about 2 GB of memory.
 
     Raises:
         DataError: a file is not the published one.

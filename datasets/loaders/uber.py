@@ -67,8 +67,9 @@ class Pickups:
 
 
 def parse(path: Path) -> Pickups:
-    """April 2014 in the order of the csv (by company base, then time): a header, times like
-    4/1/2014 0:11:00, latitude, longitude and base.
+    """Read the pickups of April 2014 in the order of the csv: by company base, then by time.
+
+    The csv has a header, times like 4/1/2014 0:11:00, latitudes, longitudes and bases.
 
     Raises:
         DataError: a file is not the published one.

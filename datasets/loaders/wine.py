@@ -35,12 +35,12 @@ FEATURES = (
 
 
 def load() -> Records:
-    """The thirteen measurements as they are, and the grower 0..2, in the order of the file.
+    """Return the thirteen measurements, not scaled, and the grower 0..2, in the file's order.
 
     Raises:
         DataError: not 178 records.
     """
-    # It takes a second to load, and reading a config imports this module.
+    # Imported here because it takes a second and reading a config imports this module.
     from sklearn.datasets import load_wine
 
     wine = load_wine()
