@@ -15,6 +15,8 @@ from mechanisms.query.words import nearest
 
 # The catalogue, which this package does not import.
 CATALOGUE = Path(__file__).resolve().parents[1] / "catalogue"
+# What a mechanism of the catalogue states beside its key; module:Class needs the first alone.
+STATED = ("guarantee", "title", "paper", "theorem")
 
 
 class UnknownMechanism(ValueError):
@@ -25,7 +27,8 @@ class UnknownMechanism(ValueError):
 def all_mechanisms() -> dict[str, type[Mechanism]]:
     """Return every mechanism of the catalogue by key, in alphabetical order of the keys.
 
-    A file that is broken, or has the key of another one, is named on stderr and left out.
+    A file that is broken, has the key of another one or a mechanism that is not complete, is named
+    on stderr and left out.
     """
     found: dict[str, type[Mechanism]] = {}
     places = pkgutil.walk_packages([str(CATALOGUE)], "mechanisms.catalogue.")
@@ -33,11 +36,15 @@ def all_mechanisms() -> dict[str, type[Mechanism]]:
         own = {
             value.key: value
             for value in vars(module).values()
-            if _is_mechanism(value) and value.__module__ == module.__name__
+            if _has_key(value) and value.__module__ == module.__name__
         }
-        if taken := sorted(own.keys() & found.keys()):
-            why = f"{found[taken[0]].__module__} has the key {taken[0]!r} too; change one"
-            leave_out(module.__name__, why)
+        why = [
+            f"{each.__name__} {fault}" for each in own.values() if (fault := _fault(each, STATED))
+        ]
+        for key in sorted(own.keys() & found.keys()):
+            why.append(f"{found[key].__module__} has the key {key!r} too; change one")
+        if why:
+            leave_out(module.__name__, why[0])
         else:
             found |= own
     return dict(sorted(found.items()))
@@ -49,7 +56,7 @@ def get_mechanism(name: str) -> type[Mechanism]:
     Raises:
         UnknownMechanism: No such key (the message gives the nearest), module or class, or a module
             that cannot be imported (the message gives the line).
-        TypeError: It is a function or no Mechanism, or states no key or no valid guarantee.
+        TypeError: It is a function, no Mechanism with a key, or not complete.
     """
     if ":" in name:
         return _outside_mechanism(name)
@@ -69,15 +76,23 @@ def _outside_mechanism(name: str) -> type[Mechanism]:
         raise UnknownMechanism(f"cannot load mechanism {name!r}: {error}") from error
     if inspect.isfunction(found):
         raise TypeError(f"{name} is a function: `audit` takes it with --pair in place of a shape")
-    if not _is_mechanism(found) or found.guarantee not in GUARANTEES:
-        raise TypeError(f"{name} must be a Mechanism with a key and a guarantee in {GUARANTEES}")
+    if not _has_key(found):
+        raise TypeError(f"{name} must be a Mechanism: a class derived from it that states a key")
+    if fault := _fault(found, STATED[:1]):
+        raise TypeError(f"{name} {fault}")
     return found
 
 
-def _is_mechanism(value: object) -> bool:
-    return (
-        inspect.isclass(value)
-        and issubclass(value, Mechanism)
-        and not inspect.isabstract(value)
-        and hasattr(value, "key")
-    )
+def _has_key(value: object) -> bool:
+    return inspect.isclass(value) and issubclass(value, Mechanism) and hasattr(value, "key")
+
+
+def _fault(mechanism: type[Mechanism], stated: tuple[str, ...]) -> str:
+    """Return what keeps a class with a key from being a mechanism, or ""."""
+    if missing := [name for name in stated if not hasattr(mechanism, name)]:
+        return f"states no {missing[0]}; add it"
+    if mechanism.guarantee not in GUARANTEES:
+        return f"states the guarantee {mechanism.guarantee!r}; allowed are {', '.join(GUARANTEES)}"
+    if missing := sorted(mechanism.__abstractmethods__):
+        return f"does not define {missing[0]}; add it"
+    return ""

@@ -51,7 +51,7 @@ def test_a_class_outside_needs_a_known_guarantee(monkeypatch, guarantee):
     if guarantee in GUARANTEES:
         assert get_mechanism(name) is Outside
     else:
-        with pytest.raises(TypeError, match="a guarantee in"):
+        with pytest.raises(TypeError, match="'certain'; allowed are pure, "):
             get_mechanism(name)
 
 
