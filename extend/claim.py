@@ -60,6 +60,6 @@ def coins_figure(results: Results) -> Drawn:
         # A mechanism has the same colour, marker and title in every figure.
         axis.plot(curve["epsilon"], curve["value"], **look(mechanism).at(calibration))
     axis.set(xlabel="epsilon", ylabel="mean squared error", yscale="log")
-    axis.legend()
+    axis.legend(loc="upper left", bbox_to_anchor=(1, 1))
     caption = "Mean squared error on simulated coins, over all trials."
     return Drawn(caption=caption, data=means, figure=figure)

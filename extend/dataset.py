@@ -1,6 +1,6 @@
 """Template of a data set: copy this file to `datasets/loaders/<name>.py` and edit it.
 
-Nothing else has to be edited: `python -m datasets list` and `fetch` find the file, and
+Nothing else has to be edited but tests: `python -m datasets list` and `fetch` find the file, and
 `datasets.load("<name>")` reads it. Replace this text with what the data are, where they come from
 and what else a reader has to know, such as rows that the publisher left out.
 """

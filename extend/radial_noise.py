@@ -33,6 +33,8 @@ class StudentTNoise(RadialNoise):
         half, nu = mpmath.mpf(self.size) / 2, mpmath.mpf(self.freedom)
         return tuple(
             k * mpmath.log(nu) + mpmath.log(mpmath.rf(half, k) / mpmath.rf(nu / 2 - k, k))
+            if nu > 2 * k
+            else mpmath.inf
             for k in (1, 2, 3, 4)
         )
 
@@ -47,13 +49,13 @@ class StudentT(AdditiveMechanism):
     guarantee = "approximate"
     options = {
         "freedom": Option(
-            10.0, "a number > 8", lambda nu: is_number(nu) and nu > 8, "degrees of freedom"
+            10.0, "a number >= 3", lambda nu: is_number(nu) and nu >= 3, "degrees of freedom"
         )
     }
 
     @classmethod
     def noise_for(cls, query, budget, freedom=10.0):
         if query.size < 2:
-            raise Unsupported("it needs an answer of at least two numbers")
+            raise Unsupported("needs an answer of at least two numbers")
         noise = StudentTNoise(shape=query.shape, scale=query.reach, freedom=freedom)
         return noise.scaled(noise.profile(query).scale_factor(budget.epsilon, budget.delta))

@@ -1,6 +1,7 @@
 """Each template is a working example that passes the tests of its contract."""
 
 import importlib.util
+import math
 import shutil
 import sys
 from pathlib import Path
@@ -14,8 +15,8 @@ import yaml
 from claims.claim import Claim, all_claims
 from claims.judges import CannotJudge, all_judges
 from claims.verdicts import CONFIRMED, CONTRADICTED, NOT_RUN
-from mechanisms import Budget, Query, Unsupported, all_mechanisms
-from mechanisms.check.checks import CHECKS
+from mechanisms import Budget, Inconsistent, Query, Unsupported, all_mechanisms
+from mechanisms.check.checks import CHECKS, require_consistent
 from mechanisms.verification.verification import verify
 from runs.results import Results
 from studies.base.settings import ConfigError, read_settings
@@ -63,6 +64,27 @@ def test_radial_noise_has_an_exact_profile():
     exact = cls.calibrate(QUERY, BUDGET, "exact")
     assert exact.noise.scale == pytest.approx(published.noise.scale, rel=1e-7)
     assert exact.noise.loss().mean == pytest.approx(12 * 10 / 8 * exact.noise.scale**2)
+    # The mean is known where the variance of the loss is infinite.
+    assert cls.calibrate(QUERY, BUDGET, freedom=3).noise.loss().cumulants[1:] == (math.inf,) * 3
+
+
+@pytest.mark.parametrize(
+    ("name", "wrong", "message"),
+    [
+        ("sample_radius", lambda radius: radius**2, "norm of the noise .* has a distribution"),
+        ("sample_radius", lambda radius: 1.2 * radius, "norm of the noise .* has a distribution"),
+        ("log_moments", lambda logs: (*(log + 0.1 for log in logs),), "log_density gives"),
+    ],
+)
+def test_a_radius_or_a_moment_that_is_not_that_of_the_density_is_found(
+    monkeypatch, name, wrong, message
+):
+    module = template("radial_noise")
+    right = getattr(module.StudentTNoise, name)
+    monkeypatch.setattr(module.StudentTNoise, name, lambda *given: wrong(right(*given)))
+    # The fourth moment of the squared norm is infinite, so no check compares its mean.
+    with pytest.raises((Inconsistent, ValueError), match=message):
+        require_consistent(module.StudentT.calibrate(QUERY, BUDGET, freedom=5), seed=1)
 
 
 def test_the_mechanism_without_noise_keeps_what_it_claims():

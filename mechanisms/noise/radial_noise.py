@@ -1,5 +1,6 @@
 """Spherically symmetric noise with its privacy profile: any falling density, and gamma laws."""
 
+import math
 from abc import abstractmethod
 from dataclasses import dataclass
 
@@ -19,6 +20,10 @@ from mechanisms.privacy.profile import PrivacyProfile
 from mechanisms.privacy.spherical.radial_profile import RadialDensity, RadialProfile
 from mechanisms.privacy.spherical.spherical_profile import SphericalProfile
 
+# Difference of the logarithms of a stated and a computed expected squared norm that rounding
+# explains, up to a million elements.
+_MEAN_TOLERANCE = 1e-5
+
 
 @dataclass(frozen=True, kw_only=True)
 class RadialNoise(Noise, RadialDensity):
@@ -36,9 +41,9 @@ class RadialNoise(Noise, RadialDensity):
 
     @abstractmethod
     def log_moments(self) -> tuple:
-        """Return log E radius^(2 k) for k = 1 to 4, as mpmath numbers; only the last may be inf.
+        """Return log E radius^(2 k) for k = 1 to 4, as mpmath numbers, inf where it is infinite.
 
-        The caller sets a precision of 60 digits.
+        The first must be finite. The caller sets a precision of 60 digits.
         """
 
     def sample(self, rng, trials, dtype=np.float64):
@@ -50,8 +55,12 @@ class RadialNoise(Noise, RadialDensity):
     def loss(self):
         with mpmath.workdps(60):
             log_scale = mpmath.log(self.scale)
-            log_raw = (log + 2 * k * log_scale for k, log in enumerate(self.log_moments(), 1))
-            return LossMoments.of_sum(tuple(mpmath.exp(log) for log in log_raw))
+            log_raw = [log + 2 * k * log_scale for k, log in enumerate(self.log_moments(), 1)]
+            finite = sum(map(mpmath.isfinite, log_raw))
+            # A cumulant follows from the moments up to its own order.
+            raw = (mpmath.exp(log) for log in (*log_raw[:finite], *[mpmath.ninf] * (4 - finite)))
+            cumulants = LossMoments.of_sum(tuple(raw)).cumulants
+        return LossMoments((*cumulants[:finite], *[math.inf] * (4 - finite)))
 
     def parameters(self):
         return {"scale": self.scale}
@@ -61,10 +70,24 @@ class RadialNoise(Noise, RadialDensity):
         return enclosed(above, below, GRAM_SLACK)
 
     def _profile(self, sensitivity: float) -> PrivacyProfile:
-        """Return the profile of a change of this l2 norm."""
-        return RadialProfile(
+        """Return the profile of a change of this l2 norm.
+
+        Raises:
+            ValueError: `log_moments` does not follow from `log_density`.
+        """
+        profile = RadialProfile(
             dimension=self.size, density=self, scale=self.scale, sensitivity=sensitivity
         )
+        stated, found = math.log(self.loss().mean), profile.log_mean_square()
+        if abs(stated - found) > _MEAN_TOLERANCE:
+            raise ValueError(
+                f"log_moments states an expected squared norm of {math.exp(stated):.6g}, and "
+                f"log_density gives {math.exp(found):.6g}: correct one of them"
+            )
+        return profile
+
+    def squared_norm_survival(self, threshold):
+        return self._profile(1.0).survival(np.sqrt(threshold))
 
     def workload_variance(self, factors):
         # All directions are alike: the covariance is a multiple of the identity.

@@ -19,8 +19,9 @@ rounding of log f and searches for B': each epsilon takes tens of milliseconds u
 about a second at M = 1e6.
 """
 
+import math
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -46,6 +47,8 @@ _FURTHEST = 300.0
 _ULPS = 4
 _PANELS, _LEVELS, _MOST_PANELS = 64, 40, 4000
 _FEW, _MANY = (16, 20), (22, 26)
+# Nodes of the spline of the radial law.
+_PLACES = 1 << 14
 
 
 class RadialDensity(ABC):
@@ -117,6 +120,23 @@ class RadialProfile(PrivacyProfile):
         other = np.sqrt((radius - shift) ** 2 + 2 * radius * shift * (1 - cosine))
         losses = self.density.log_density(radius) - self.density.log_density(other)
         return -losses if reverse else losses
+
+    def survival(self, radius: np.ndarray) -> np.ndarray:
+        """Return P(||x|| > radius), an array of the shape of `radius`, within about 1e-9."""
+        window = self._window()
+        places = np.linspace(window.start, window.end, _PLACES)
+        mass = scipy.interpolate.CubicSpline(
+            places, np.exp(self._log_radius(places, window.peak)) / window.total
+        ).antiderivative()
+        with np.errstate(divide="ignore"):
+            y = np.clip(np.log(radius / self.scale), window.start, window.end)
+        return np.clip(mass(window.end) - mass(y), 0.0, 1.0)
+
+    def log_mean_square(self) -> float:
+        """Return log E||x||^2, a ratio of the integrals of f in M + 2 and in M dimensions."""
+        whole, raised = self._window(), replace(self, dimension=self.dimension + 2)._window()
+        found = raised.peak - whole.peak + math.log(raised.total / whole.total)
+        return found + 2 * math.log(self.scale)
 
     def _log_delta(self, epsilon: np.ndarray) -> Bounds:
         window = self._window()

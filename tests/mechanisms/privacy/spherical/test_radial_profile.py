@@ -108,6 +108,19 @@ def test_student_t_over_shifts(freedom, size):
         assert max(exact) == exact[-1]
 
 
+@pytest.mark.parametrize("freedom", [3, 5, 30])
+@pytest.mark.parametrize("size", [2, 100, 1_000_000])
+def test_the_law_of_the_radius_is_that_of_the_density(freedom, size):
+    profile = RadialProfile(
+        dimension=size, density=Student(freedom, size), scale=2.0, sensitivity=1.0
+    )
+    share = np.array([0.0, 0.1, 0.5, 1.0, 2.0, 10.0, 1e9])
+    found = profile.survival(2 * np.sqrt(size * share))
+    assert found == pytest.approx(scipy.stats.f.sf(share, size, freedom), abs=1e-9)
+    mean = 4 * size * freedom / (freedom - 2)
+    assert profile.log_mean_square() == pytest.approx(np.log(mean), abs=1e-6)
+
+
 def test_losses_have_this_profile():
     profile = RadialProfile(dimension=6, density=Student(5, 6), scale=1.0, sensitivity=1.0)
     losses = profile.sample_losses(np.random.default_rng(1), 400_000)
