@@ -1,1 +1,1 @@
-"""One home for each paper (numbers, claims, judges, figures), and the drawing engine they share."""
+"""One home for each paper (claims, judges, figures), and the drawing engine that they share."""

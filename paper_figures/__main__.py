@@ -1,13 +1,12 @@
-"""Redraw the figures and tables of a run, or judge the papers' claims again.
+"""Draw the figures and tables of a run, or judge the papers' claims by its results.
 
 python -m paper_figures draw RUN [NAME...]
-    Draw the named figures and tables from the stored results of the run, or all of them. If the
-    run lacks the data for a drawing, its files and stderr say so.
+    Draw the named figures and tables from the stored results of the run; without names, draw all.
+    If the run lacks the data for a drawing, the drawing's files and stderr say so.
 python -m paper_figures judge RUN
-    Judge the claims of the papers by these results.
+    Judge the claims of the papers by the stored results, and write the ledger.
 python -m paper_figures show RUN CLAIM [--all]
-    Judge one claim, such as r1-thm5, by these results and print its numbers; --all adds how it
-    was judged.
+    Judge one claim, such as r1-thm5, and print its numbers; --all adds how it was judged.
 """
 
 import argparse
@@ -72,8 +71,10 @@ def _show(folder: Path, name: str, *, whole: bool) -> None:
     """Judge one claim and print its entry of the ledger."""
     claims = {claim.id: claim for claim in all_claims()}
     if name not in claims:
-        near = nearest(name, claims, " did you mean {!r}?")
-        raise ConfigError(f"there is no claim {name!r};{near} {folder / LEDGER} lists them all")
+        suggestion = nearest(name, claims, " did you mean {!r}?")
+        raise ConfigError(
+            f"there is no claim {name!r};{suggestion} {folder / LEDGER} lists them all"
+        )
     judged = evaluate(folder, name)
     if whole:
         judged[IMPLIED] = implied_epsilons(judged, folder)
@@ -93,15 +94,15 @@ def _show(folder: Path, name: str, *, whole: bool) -> None:
 
 
 def _draw(folder: Path, stored: list[Path], names: list[str]) -> None:
-    """Draw the named figures and tables, or all for which the run has the studies."""
+    """Draw the named figures and tables; without names, draw all whose studies the run has."""
     rows = read_results(path for path in stored if path.name.count(".") == 1).rows
     available = set(rows["study"]) | set(rows["study"] + "/" + rows["dataset"])
     drawings = drawings_for(available)
     for name in names:
         if name not in drawings:
-            near = nearest(name, drawings, "; did you mean {!r}?") or "."
+            suggestion = nearest(name, drawings, "; did you mean {!r}?") or "."
             has = ", ".join(sorted(drawings))
-            raise ConfigError(f"{folder} has no figure or table {name!r}{near} It has {has}")
+            raise ConfigError(f"{folder} has no figure or table {name!r}{suggestion} It has {has}")
     for name in names or drawings:
         reason = draw_or_explain(drawings[name], folder / "studies", folder / drawings[name].kind)
         if reason is None:

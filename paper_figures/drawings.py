@@ -18,16 +18,16 @@ from runs.sources import source_files
 
 # The resolution of the PNG files, in dots per inch.
 DPI = 200
-# The file ending of the narrow-screen version, with the panels stacked.
+# The file ending of the version for narrow screens, with the panels stacked.
 NARROW = "narrow.png"
-# The most rows of a table on a page; readers open the CSV file of a longer one.
+# The most rows of a table on a page; a page links to the CSV file of a longer table.
 LONGEST_TABLE = 40
 
 
 class DrawingError(Exception):
-    """A figure or table cannot be drawn from the results at hand.
+    """Raised if a figure or table cannot be drawn from the results at hand.
 
-    The message is a clause that says what is missing: "the results hold no rows of pca".
+    The message is a clause that names what is missing: "the results hold no rows of pca".
     """
 
 
@@ -36,12 +36,12 @@ class Drawn:
     """A drawing that was made.
 
     Args:
-        caption: The caption says what is shown, on which data, at which calibration and over how
-            many trials, in at most 70 words.
-        data: The numbers that are drawn, and no others.
+        caption: The caption, which says in at most 70 words what is shown, on which data, at which
+            calibration and over how many trials.
+        data: The numbers behind the drawing.
         figure: The figure, or None for a table.
-        note: Anything else that a reader needs to judge the drawing; it follows the caption in the
-            .md file.
+        note: Anything else that a reader needs to judge the drawing. The note follows the caption
+            in the .md file.
     """
 
     caption: str
@@ -58,9 +58,10 @@ class Drawing:
         name: The file name and Snakemake target, "<paper>_<figure>".
         paper: The key of the paper, which is the folder of `function`'s module.
         kind: "figures" or "tables".
-        needs: The studies whose rows it reads, or "study/dataset" if it needs one data set only.
-        timings: The studies whose timings it reads.
-        maps: The studies whose maps it reads.
+        needs: The studies whose rows the drawing reads, or "study/dataset" if it needs only one
+            data set.
+        timings: The studies whose timings the drawing reads.
+        maps: The studies whose maps the drawing reads.
         function: The function that makes a Drawn from Results. It omits whatever the results lack,
             and raises DrawingError if nothing is left to draw.
     """
@@ -75,23 +76,23 @@ class Drawing:
 
     @property
     def studies(self) -> tuple[str, ...]:
-        """The studies whose rows it reads."""
+        """The studies whose rows the drawing reads."""
         return tuple(dict.fromkeys(need.split("/")[0] for need in self.needs))
 
     @property
     def files(self) -> list[str]:
-        """The files that it reads, relative to results/<run>/studies/."""
+        """The files that the drawing reads, relative to results/<run>/studies/."""
         rows = [f"{name}.parquet" for name in self.studies]
         timings = [f"{name}.timings.parquet" for name in self.timings]
         return rows + timings + [f"{name}.maps.parquet" for name in self.maps]
 
     @property
     def module(self) -> str:
-        """The module that declares it."""
+        """The module that declares the drawing."""
         return self.function.__module__
 
     def sources(self) -> frozenset[str]:
-        """Return the source files: the drawing's module and the project's modules it imports."""
+        """Return the source files of the drawing's module and of the modules that it imports."""
         return source_files(self.module)
 
 
@@ -103,11 +104,11 @@ def drawing(
     timings: tuple[str, ...] = (),
     maps: tuple[str, ...] = (),
 ):
-    """Declare a function of `Results` as a figure or table."""
+    """Return a decorator that declares a function of `Results` as a figure or table."""
 
     def declare(function):
         paper = function.__module__.split(".")[1]
-        # A list that is derived from several figures may name a study twice.
+        # A list that is derived from several figures can name a study twice.
         read = (tuple(dict.fromkeys(names)) for names in (needs, timings, maps))
         function.drawing = Drawing(name, paper, kind, *read, function)
         return function
@@ -116,12 +117,12 @@ def drawing(
 
 
 def all_drawings() -> dict[str, Drawing]:
-    """Return every drawing of the modules in paper_figures/<paper>/, by name."""
+    """Return every drawing that a module in paper_figures/<paper>/ declares, by name."""
     return dict(sorted(declared(paper_modules(), "drawing").items()))
 
 
 def drawings_for(available: set[str]) -> dict[str, Drawing]:
-    """Return the drawings for which `available`, "study" and "study/dataset" names, suffices."""
+    """Return the drawings that need only available rows, named "study" and "study/dataset"."""
     return {
         name: drawing
         for name, drawing in all_drawings().items()
@@ -130,9 +131,9 @@ def drawings_for(available: set[str]) -> dict[str, Drawing]:
 
 
 def by_studies(drawings: Iterable[Drawing]) -> dict[str, list[Drawing]]:
-    """Group drawings by the studies that they read.
+    """Group drawings by the studies whose rows they read.
 
-    A group has the name of its only study, or of its first drawing where it reads several. One
+    A group has the name of its only study, or of its first drawing if it reads several studies. One
     process draws a whole group, because starting a process takes longer than drawing.
     """
     groups: dict[tuple[str, ...], list[Drawing]] = {}
@@ -145,12 +146,12 @@ def by_studies(drawings: Iterable[Drawing]) -> dict[str, list[Drawing]]:
 
 
 def draw(drawing: Drawing, studies: Path, folder: Path) -> None:
-    """Draw from the result files in the folder `studies` into `folder`.
+    """Make a drawing from the result files in the folder `studies`, and write it to `folder`.
 
-    A figure becomes a PDF, a PNG, a CSV of the numbers drawn, an MD with the caption and, if its
-    panels can be stacked, a second PNG for narrow screens. A table becomes a CSV, a TEX and an MD
-    with the caption and, up to LONGEST_TABLE rows, the table. The files carry no timestamps:
-    the same results give the same bytes.
+    A figure becomes a PDF, a PNG, a CSV of its numbers, an MD with the caption and, if its panels
+    can be stacked, a second PNG for narrow screens. A table becomes a CSV, a TEX and an MD with the
+    caption and, up to LONGEST_TABLE rows, the table. The files have no timestamps, so that the same
+    results give the same bytes.
 
     Raises:
         DrawingError: The results lack what the drawing needs.
@@ -167,12 +168,12 @@ def draw(drawing: Drawing, studies: Path, folder: Path) -> None:
 
 
 def draw_or_explain(drawing: Drawing, studies: Path, folder: Path) -> str | None:
-    """Draw as `draw` does, or write the same files with the reason why the drawing is missing.
+    """Draw as `draw` does, or write files that say why the drawing is missing.
 
-    A run of only a few mechanisms thus has every file that its targets promise.
+    So a run of only a few mechanisms has every file that its targets promise.
 
     Returns:
-        The reason, or None if the drawing was made.
+        The reason why the drawing is missing, or None if it was made.
     """
     try:
         draw(drawing, studies, folder)
@@ -183,7 +184,7 @@ def draw_or_explain(drawing: Drawing, studies: Path, folder: Path) -> str | None
 
 
 def words_of(page: Path) -> list[str]:
-    """Return the caption and, if any, the note of a drawing's `.md`; [] if there is no file."""
+    """Return the caption and the paragraphs of the note in a drawing's `.md`; [] without a file."""
     if not page.exists():
         return []
     paragraphs = page.read_text(encoding="utf-8").split("\n\n")
@@ -231,7 +232,7 @@ def write_drawn(name: str, drawn: Drawn, folder: Path) -> None:
 
 
 def _lay_out(figure: plt.Figure) -> None:
-    """Lay out a figure once, so that its files agree.
+    """Lay out a figure once for all of its files.
 
     The axes of a figure without a layout engine are already placed.
     """
@@ -243,13 +244,13 @@ def _lay_out(figure: plt.Figure) -> None:
 
 
 def _format_cell(value: object) -> str:
-    if isinstance(value, float):
-        return "" if pd.isna(value) else f"{value:.5g}"
-    return "" if value is None or value is pd.NA else str(value)
+    if pd.isna(value):
+        return ""
+    return f"{value:.5g}" if isinstance(value, float) else str(value)
 
 
 def latex_table(table: pd.DataFrame, caption: str) -> str:
-    """Format a table of text as LaTeX for the package booktabs, escaped and without the index."""
+    """Format a table of text as LaTeX for the package booktabs, with special characters escaped."""
     styler = table.style.hide(axis="index").format(escape="latex")
     styler = styler.format_index(escape="latex", axis="columns")
     return styler.to_latex(
@@ -258,6 +259,6 @@ def latex_table(table: pd.DataFrame, caption: str) -> str:
 
 
 def _latex_text(text: str) -> str:
-    # Styler escapes cells but not captions, so format the caption as a cell.
+    # Styler escapes cells but not captions, so the caption is formatted as a cell.
     cell = pd.DataFrame([[text]]).style.hide(axis="index").hide(axis="columns")
     return cell.format(escape="latex").to_string().strip()

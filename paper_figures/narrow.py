@@ -1,4 +1,4 @@
-"""Redraw a figure for a narrow screen: panels one below the other, each with its own labels."""
+"""Lay out a figure for a narrow screen: panels one below the other, each with its own labels."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from matplotlib.legend import Legend
     from matplotlib.transforms import Bbox
 
-# The width of the figure and the gap between panels, in inches. At this width a phone shows a
-# letter of 8 points with 10 pixels.
+# The width of the figure and the gap between panels, in inches. At this width, 8-point type has 10
+# pixels on a phone.
 WIDTH = 3.7
 GAP = 0.12
-# The most letters in a line of a legend or a label.
+# The largest number of letters in a line of a legend or a label.
 LETTERS = 46
 
 
@@ -27,39 +27,38 @@ def stack_panels(figure: Figure) -> bool:
     """Stack the panels of a figure that has been laid out, in place.
 
     Panels keep their height. Each panel gets the titles and labels that it shared with others, and
-    a legend stands below its panels.
+    each legend stands below its panels.
 
     Returns:
-        Whether the panels were stacked. Figures with other parts are left alone, such as maps with
-        a colour bar, which readers compare side by side.
+        Whether the panels were stacked. A figure with other parts is left alone: readers compare
+        maps with a colour bar, for example, side by side.
     """
     grids = {
-        part: [axis for axis in figure.axes if axis.figure is part]
-        for part in (figure, *figure.subfigs)
+        part: [ax for ax in figure.axes if ax.figure is part] for part in (figure, *figure.subfigs)
     }
-    specs = [axis.get_subplotspec() for axis in figure.axes]
+    specs = [ax.get_subplotspec() for ax in figure.axes]
     if not specs or None in specs:
         return False
     for grid in grids.values():
-        for axis in grid:
-            _label(axis, grid)
+        for ax in grid:
+            _label(ax, grid)
     for part in reversed(grids):
         _give_titles(part)
-    boxes = {axis: _inches(axis.get_window_extent(), figure) for axis in figure.axes}
-    tight = {axis: _inches(axis.get_tightbbox(for_layout_only=True), figure) for axis in boxes}
-    left = max(boxes[axis].x0 - tight[axis].x0 for axis in boxes)
-    right = max(tight[axis].x1 - boxes[axis].x1 for axis in boxes) + GAP / 2
+    boxes = {ax: _inches(ax.get_window_extent(), figure) for ax in figure.axes}
+    tight = {ax: _inches(ax.get_tightbbox(for_layout_only=True), figure) for ax in boxes}
+    left = max(boxes[ax].x0 - tight[ax].x0 for ax in boxes)
+    right = max(tight[ax].x1 - boxes[ax].x1 for ax in boxes) + GAP / 2
     legends = {part: [_narrow(each, figure) for each in list(part.legends)] for part in grids}
     below = [_height(legend, figure) + GAP for legend in itertools.chain(*legends.values())]
     height = GAP + sum(each.height + GAP for each in tight.values()) + sum(below)
     figure.set_size_inches(WIDTH, height)
     top = height - GAP
     for part, grid in grids.items():
-        for axis in grid:
-            low = top - (tight[axis].y1 - boxes[axis].y0)
-            place = boxes[axis].from_bounds(left, low, WIDTH - left - right, boxes[axis].height)
-            axis.set_position(place.transformed(figure.dpi_scale_trans - part.transSubfigure))
-            top -= tight[axis].height + GAP
+        for ax in grid:
+            low = top - (tight[ax].y1 - boxes[ax].y0)
+            place = boxes[ax].from_bounds(left, low, WIDTH - left - right, boxes[ax].height)
+            ax.set_position(place.transformed(figure.dpi_scale_trans - part.transSubfigure))
+            top -= tight[ax].height + GAP
         for legend in legends[part]:
             legend.set_bbox_to_anchor((0.5, top / height), figure.transFigure)
             top -= _height(legend, figure) + GAP
@@ -67,7 +66,7 @@ def stack_panels(figure: Figure) -> bool:
 
 
 def _narrow(legend: Legend, figure: Figure) -> Legend:
-    """Replace a legend by one with as many columns as fit."""
+    """Replace a legend with one of two columns, or of one column if two are too wide."""
     texts = [text.get_text() for text in legend.get_texts()]
     known = entries_of(legend.figure.axes)
     handles = [known.get(t, h) for t, h in zip(texts, legend.legend_handles, strict=True)]
@@ -85,28 +84,28 @@ def _height(legend: Legend, figure: Figure) -> float:
 
 
 def _give_titles(part: FigureBase) -> None:
-    """Give every panel the title and the label of its figure or subfigure."""
-    for axis in part.axes:
+    """Move the title and the x label of a figure or subfigure to its panels."""
+    for ax in part.axes:
         if part.get_supxlabel():
-            axis.set_xlabel(textwrap.fill(part.get_supxlabel(), LETTERS))
+            ax.set_xlabel(textwrap.fill(part.get_supxlabel(), LETTERS))
         if part.get_suptitle():
-            axis.set_title(f"{part.get_suptitle()}\n{axis.get_title()}".strip())
+            ax.set_title(f"{part.get_suptitle()}\n{ax.get_title()}".strip())
     part.supxlabel("")
     part.suptitle("")
 
 
-def _label(axis: Axes, grid: list[Axes]) -> None:
-    """Give a panel the title, axis labels and tick labels that it shared with its neighbours."""
-    own = axis.get_subplotspec()
-    axis.tick_params(labelleft=True, labelbottom=True)
-    row = [each for each in grid if each.get_subplotspec().rowspan == own.rowspan]
-    column = [each for each in grid if each.get_subplotspec().colspan == own.colspan]
-    titles = (each.get_title() for each in itertools.chain([axis], column))
-    axis.set_title(next(filter(None, titles), ""))
-    labels = (each.get_ylabel() for each in itertools.chain([axis], row))
-    axis.set_ylabel(next(filter(None, labels), ""))
-    labels = (each.get_xlabel() for each in itertools.chain([axis], reversed(column)))
-    axis.set_xlabel(next(filter(None, labels), ""))
+def _label(ax: Axes, grid: list[Axes]) -> None:
+    """Give a panel the title, axis labels and tick labels that its row or column shares."""
+    spec = ax.get_subplotspec()
+    ax.tick_params(labelleft=True, labelbottom=True)
+    row = [each for each in grid if each.get_subplotspec().rowspan == spec.rowspan]
+    column = [each for each in grid if each.get_subplotspec().colspan == spec.colspan]
+    titles = (each.get_title() for each in itertools.chain([ax], column))
+    ax.set_title(next(filter(None, titles), ""))
+    labels = (each.get_ylabel() for each in itertools.chain([ax], row))
+    ax.set_ylabel(next(filter(None, labels), ""))
+    labels = (each.get_xlabel() for each in itertools.chain([ax], reversed(column)))
+    ax.set_xlabel(next(filter(None, labels), ""))
 
 
 def _inches(box: Bbox, figure: Figure) -> Bbox:

@@ -1,4 +1,4 @@
-"""Figures of accuracy over epsilon: a row of panels per data set, a column per calibration."""
+"""Draw accuracy over epsilon: a row of panels per data set, and a column per calibration."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from claims.judged_rows import LEVELS, listed, ok_rows, required
+from claims.judged_rows import LEVELS, listed, ok_rows, required, select
 from claims.scores import SCORED
 from datasets.majority import MAJORITY
 from datasets.titles import dataset_title
@@ -18,7 +18,12 @@ from paper_figures.curves import break_gaps
 from paper_figures.drawings import DrawingError, Drawn
 from paper_figures.legends import entries_of
 from paper_figures.panel_sizes import missing_words, size_words
-from paper_figures.selections import SOURCE_WORDS, failed_mechanisms, published_only
+from paper_figures.selections import (
+    SOURCE_WORDS,
+    failed_mechanisms,
+    private_rows,
+    published_only,
+)
 from paper_figures.style import (
     CALIBRATION_LINES,
     CALIBRATION_TITLES,
@@ -28,14 +33,14 @@ from paper_figures.style import (
     mechanism_title,
 )
 
-# On an axis from 0 to 1, means that differ by at most this lie within one marker.
+# On an axis from 0 to 1, the markers of means that differ by at most this much overlap.
 ALIKE = 0.03
-# Marker sizes in points, from the first curve to the last.
+# Marker sizes in points, for the first and the last of the curves that coincide.
 ALONE, COINCIDING = (4, 4), (7.5, 3)
 # The column that says whether a budget lies outside the range of the mechanism's theorem.
 OUTSIDE = "outside its theorem"
 FLOOR = "majority class"
-# The title of `random-answer` in studies in which it trains a network on random data.
+# The titles of the control `random-answer`, by study, if it trains a network on random data.
 TRAINED_ON_RANDOM = {
     "features": "Random features",
     "federated_vertical": "Random features",
@@ -44,12 +49,12 @@ TRAINED_ON_RANDOM = {
 }
 # The columns that identify a point of a curve.
 KEYS = ["dataset", "calibration", "mechanism", "epsilon", "delta"]
-# Labels of the epsilon axis; at equal true privacy epsilon bounds the true one.
+# Labels of the epsilon axis. At equal true privacy, epsilon is an upper bound on the true epsilon.
 EPSILONS = {"published": "claimed epsilon", "exact": "epsilon (true: at most this)"}
 
 
 class Stated(NamedTuple):
-    """A score that the paper states, and the epsilon below which it is reached, if stated."""
+    """A score in the paper, and the epsilon below which it is reached; None if not stated."""
 
     score: float
     below: float | None = None
@@ -59,17 +64,16 @@ class Panels(NamedTuple):
     """The labels and marks of a figure around its curves.
 
     Args:
-        score: The name of the score on the axis; the title of the row of panels follows it.
+        score: The label of the score axis, before the title of the row of panels.
         epsilons: The label of the epsilon axis by calibration.
         floor: The legend's name for the accuracy of a guess; "" if none is drawn.
-        beside: The text at the right of a row, by its title, on the size of the training, such as
-            "3,000 records (paper: 55,000)".
-        stated: The paper's scores by title of the row and then by label. They are drawn as stars in
+        beside: The text at the right of a row of panels, by the row's title, on the size of the
+            training: "3,000 records (paper: 55,000)".
+        stated: The paper's scores by the row's title and then by label. They are drawn as stars in
             the panel as published.
-        marked: The epsilons to mark with a line in the panels as published, with the lines' names
-            in the legend.
-        empty: The text of a panel that has no curve of its own.
-        random: The name of the control `random-answer`; if "", its title.
+        marked: The legend's names of vertical lines in the panels as published, by epsilon.
+        empty: The text of a panel without curves.
+        random: The name of the control `random-answer`, or "" for its usual title.
     """
 
     score: str
@@ -88,10 +92,11 @@ def spread_over_trials(
     *keys: str,
     statistics: Sequence[str] = ("mean", "min", "max", "count"),
 ) -> pd.DataFrame:
-    """Compute statistics of a study's scores over the trials at every budget.
+    """Compute statistics of a study's scores over the trials, for every mechanism and budget.
 
     Args:
-        *keys: Further columns to keep; they are constant over the trials.
+        *keys: Further columns to group by, such as "range".
+        statistics: The names of the statistics, which become columns.
 
     Raises:
         DrawingError: There are no scores.
@@ -100,29 +105,30 @@ def spread_over_trials(
         ok_rows(rows, study, SCORED[study]),
         DrawingError(f"the results hold no {SCORED[study]} of {study}; run it first"),
     )
-    by = [*KEYS, *keys]
-    spread = found.groupby(by)["value"].agg(list(statistics))
     warned = found["message"].fillna("").str.contains("the theorem is proved")
-    spread[OUTSIDE] = warned.groupby([found[key] for key in by]).any()
+    groups = found.assign(**{OUTSIDE: warned}).groupby([*KEYS, *keys])
+    spread = groups["value"].agg(list(statistics))
+    spread[OUTSIDE] = groups[OUTSIDE].any()
     return spread.reset_index()
 
 
 def add_true_epsilon(spread: pd.DataFrame, rows: pd.DataFrame, study: str) -> pd.DataFrame:
-    """Add the upper bound on the run's true epsilon to the spread, where it is known and finite."""
+    """Add the column `true_epsilon_upper` to the spread; it is NaN if unknown or infinite."""
     true = ok_rows(rows, study, "true_epsilon_upper")[[*KEYS, "value"]]
     return spread.merge(true.rename(columns={"value": "true_epsilon_upper"}), "left", KEYS)
 
 
 def draw_spread(spread: pd.DataFrame, panels: Panels) -> plt.Figure:
-    """Draw a row of panels per data set and a column per calibration; controls are lines.
+    """Draw a row of panels per data set and a column per calibration.
 
-    A dashed line shows the score of a guess, such as the commonest class.
+    Controls are horizontal lines. A dashed line shows the score of always guessing the most common
+    class.
 
     Args:
-        spread: A table with the columns dataset, calibration, mechanism, epsilon, mean in [0, 1],
-            and min and max, the ends of the error bar, which is drawn within [0, 1]. The optional
-            column OUTSIDE says which points get a hollow marker; the optional column `panel` gives
-            the title of the row of panels in place of the data set's.
+        spread: A table with the columns dataset, calibration, mechanism, epsilon, mean (a score in
+            [0, 1]), min, max and OUTSIDE. Error bars reach from min to max, clipped to [0, 1].
+            OUTSIDE is true for points that get a hollow marker as published. The optional column
+            `panel` has the title of the row of panels; without it, the title is the data set's.
     """
     spread = label_panels(spread)
     if not panels.floor:
@@ -137,21 +143,21 @@ def draw_spread(spread: pd.DataFrame, panels: Panels) -> plt.Figure:
         sharey="row",
         squeeze=False,
     )
-    own = {title: spread[spread["panel"] == title] for title in rows}
-    for (i, j), axis in np.ndenumerate(axes):
-        _panel(axis, own[rows[i]], columns[j], panels.random)
-        guess = own[rows[i]]["guess"].iloc[0]
-        axis.axhline(guess, color="grey", linestyle="--", lw=1, label=panels.floor)
-        axis.set(ylim=_limits(own[rows[i]]))
-        if not axis.containers:
-            axis.text(
+    row_spreads = [select(spread, panel=title) for title in rows]
+    for (i, j), ax in np.ndenumerate(axes):
+        _panel(ax, row_spreads[i], columns[j], panels.random)
+        guess = row_spreads[i]["guess"].iloc[0]
+        ax.axhline(guess, color="grey", linestyle="--", lw=1, label=panels.floor)
+        ax.set(ylim=_limits(row_spreads[i]))
+        if not ax.containers:
+            ax.text(
                 0.5,
                 0.65,
                 panels.empty,
                 ha="center",
                 va="center",
                 fontsize=7,
-                transform=axis.transAxes,
+                transform=ax.transAxes,
             )
     for title, (first, last) in zip(rows, axes[:, [0, -1]], strict=True):
         first.set_ylabel(f"{panels.score} {title}")
@@ -176,17 +182,17 @@ def draw_spread(spread: pd.DataFrame, panels: Panels) -> plt.Figure:
 
 
 def label_panels(spread: pd.DataFrame) -> pd.DataFrame:
-    """Add the title of the row as `panel` and the accuracy of a guess as `guess` to the spread."""
+    """Add the columns `panel`, the title of the row, and `guess`, the accuracy of a guess."""
     guess = spread["dataset"].map(MAJORITY)
     title = spread.get("panel", spread["dataset"].map(dataset_title))
     return spread.assign(panel=title, guess=guess)
 
 
 def _legend(figure: plt.Figure, axes: np.ndarray, spread: pd.DataFrame, panels: Panels) -> None:
-    """Draw one legend for all panels, because data sets may lack mechanisms that others have."""
+    """Draw one legend for all panels, because no panel needs to have every mechanism."""
     drawn = entries_of(axes.flat)
     titles = [_title(m, panels.random) for m in legend_order(spread["mechanism"])]
-    if OUTSIDE in spread and spread[OUTSIDE].any():
+    if spread[OUTSIDE].any():
         titles.append(f"hollow: {OUTSIDE}")
         (drawn[titles[-1]],) = axes[0, 0].plot([], [], "o", color="grey", markerfacecolor="white")
     titles = [
@@ -197,28 +203,28 @@ def _legend(figure: plt.Figure, axes: np.ndarray, spread: pd.DataFrame, panels: 
     figure.legend([drawn[t] for t in titles], titles, loc="outside lower center", ncols=5)
 
 
-def _mark(axis: plt.Axes, stated: Mapping[str, Stated], marked: Mapping[float, str]) -> None:
+def _mark(ax: plt.Axes, stated: Mapping[str, Stated], marked: Mapping[float, str]) -> None:
     """Draw the paper's scores as stars, and vertical lines at the marked epsilons.
 
-    A star with a line stands at the epsilon below which the paper states the score, and a star
-    without one, for which the paper states no epsilon, at the right end of the panel.
+    If the paper states an epsilon below which it reaches the score, the star stands there, with a
+    line to its left. Otherwise the star stands at the right end of the panel, without a line.
     """
     for epsilon, words in marked.items():
-        axis.axvline(epsilon, color="black", lw=0.8, linestyle="-.", zorder=1, label=words)
+        ax.axvline(epsilon, color="black", lw=0.8, linestyle="-.", zorder=1, label=words)
     star = {"color": "black", "marker": "*", "markersize": 8, "clip_on": False, "zorder": 5}
     for score, below in stated.values():
-        low, high = axis.get_ylim()
-        axis.set_ylim(max(0.0, min(low, score - 0.05)), min(1.0, max(high, score + 0.1)))
+        low, high = ax.get_ylim()
+        ax.set_ylim(max(0.0, min(low, score - 0.05)), min(1.0, max(high, score + 0.1)))
         if below is None:
-            # The star has no epsilon of its own, so its x is in axes coordinates.
-            axis.plot(0.985, score, transform=axis.get_yaxis_transform(), **star)
+            # The paper states no epsilon, so x is in axes coordinates.
+            ax.plot(0.985, score, transform=ax.get_yaxis_transform(), **star)
         else:
-            ends = [axis.get_xlim()[0], below]
-            axis.plot(ends, [score, score], markevery=[1], scalex=False, **star)
+            ends = [ax.get_xlim()[0], below]
+            ax.plot(ends, [score, score], markevery=[1], scalex=False, **star)
 
 
 def _limits(rows: pd.DataFrame) -> tuple[float, float]:
-    """Return the limits of the score's axis: [0, 1], or closer if all values lie in one half."""
+    """Return the limits of the score axis: [0, 1], or closer if all scores lie in one half."""
     low, high = rows[["min", "guess"]].min(axis=None), rows[["max", "guess"]].max(axis=None)
     if low > 0.5:
         return low - 0.02, min(1.0, high + 0.02)
@@ -229,26 +235,24 @@ def _title(mechanism: str, random: str) -> str:
     return random if random and mechanism == "random-answer" else mechanism_title(mechanism)
 
 
-def _panel(axis, rows: pd.DataFrame, calibration: str, random: str) -> None:
-    hollow = rows[OUTSIDE] if OUTSIDE in rows else pd.Series(False, rows.index)
-    hollow = hollow & (rows["calibration"] == calibration) & (calibration == "published")
-    sizes = _marker_sizes(rows[rows["calibration"] == calibration])
+def _panel(ax, rows: pd.DataFrame, calibration: str, random: str) -> None:
+    sizes = _marker_sizes(select(rows, calibration=calibration))
     for mechanism in legend_order(rows["mechanism"]):
         style = look(mechanism)
-        own = rows[rows["mechanism"] == mechanism]
+        curve = select(rows, mechanism=mechanism)
         if mechanism in LEVELS:
-            level = own[own["calibration"] == "published"]["mean"].mean()
-            axis.axhline(level, color=style.colour, linestyle=":", label=_title(mechanism, random))
-            axis.axhspan(own["min"].min(), own["max"].max(), color=style.colour, alpha=0.12, lw=0)
+            level = select(curve, calibration="published")["mean"].mean()
+            ax.axhline(level, color=style.colour, linestyle=":", label=_title(mechanism, random))
+            ax.axhspan(curve["min"].min(), curve["max"].max(), color=style.colour, alpha=0.12, lw=0)
             continue
-        line = own[own["calibration"] == calibration].sort_values("epsilon", kind="stable")
+        line = select(curve, calibration=calibration)
         if line.empty:
             continue
         drawn = break_gaps(line[["epsilon", "mean", "min", "max"]], "epsilon")
-        axis.errorbar(
+        ax.errorbar(
             drawn["epsilon"],
             drawn["mean"],
-            # By rounding, the mean of equal numbers may lie slightly outside their range.
+            # Rounding can put the mean of equal numbers slightly outside their range.
             yerr=[
                 (drawn["mean"] - drawn["min"].clip(lower=0)).clip(lower=0),
                 (drawn["max"].clip(upper=1) - drawn["mean"]).clip(lower=0),
@@ -257,8 +261,8 @@ def _panel(axis, rows: pd.DataFrame, calibration: str, random: str) -> None:
             markersize=sizes[mechanism],
             **style.line,
         )
-        beyond = line[hollow.loc[line.index]]
-        axis.plot(
+        beyond = line[line[OUTSIDE] & (calibration == "published")]
+        ax.plot(
             beyond["epsilon"],
             beyond["mean"],
             linestyle="none",
@@ -266,55 +270,55 @@ def _panel(axis, rows: pd.DataFrame, calibration: str, random: str) -> None:
             markersize=sizes[mechanism],
             markeredgecolor=style.colour,
             markerfacecolor="white",
-            # This is the zorder of the filled markers of `errorbar`: below later curves.
+            # `errorbar` draws its filled markers at this zorder, below those of later curves.
             zorder=2.1,
         )
-    axis.set_xscale("log")
+    ax.set_xscale("log")
 
 
 def _marker_sizes(rows: pd.DataFrame) -> dict[str, float]:
-    """Return marker sizes in points by mechanism; later curves that coincide are smaller."""
-    own = rows[~rows["mechanism"].isin(LEVELS)]
-    means = own.pivot_table(index="epsilon", columns="mechanism", values="mean")
+    """Return marker sizes in points by mechanism, decreasing among curves that coincide."""
     sizes = {}
-    for group in groups_within(means[legend_order(means)], ALIKE):
+    for group in _coinciding(rows):
         ends = COINCIDING if len(group) > 1 else ALONE
         sizes |= zip(group, np.linspace(*ends, len(group)), strict=True)
     return sizes
 
 
+def _coinciding(rows: pd.DataFrame) -> list[list[str]]:
+    """Group the mechanisms of a panel whose means lie within ALIKE at every epsilon."""
+    means = private_rows(rows).pivot_table(index="epsilon", columns="mechanism", values="mean")
+    return groups_within(means[legend_order(means)], ALIKE)
+
+
 def true_epsilons(spread: pd.DataFrame, mechanism: str) -> str:
-    """Describe upper bounds on a mechanism's true epsilon as published; "" if unknown."""
-    own = spread[(spread["mechanism"] == mechanism) & (spread["calibration"] == "published")]
-    own = label_panels(own.dropna(subset="true_epsilon_upper"))
+    """List upper bounds on a mechanism's true epsilon as published, by panel; "" if unknown."""
+    bounds = select(spread, mechanism=mechanism, calibration="published")
+    bounds = label_panels(bounds.dropna(subset="true_epsilon_upper"))
     return "; ".join(
         f"{title}: "
         + ", ".join(
             f"{rounded_up(true)} for {claimed:g}"
             for claimed, true in zip(part["epsilon"], part["true_epsilon_upper"], strict=True)
         )
-        for title, part in own.groupby("panel")
+        for title, part in bounds.groupby("panel")
     )
 
 
 def coinciding_sentence(spread: pd.DataFrame) -> str:
     """Return a sentence on the curves that cannot be told apart in a panel, or "".
 
-    It begins with a space, so that it can follow another sentence.
+    The sentence begins with a space, so that it can follow another sentence.
 
     Args:
         spread: The table described in `draw_spread`.
     """
-    private = label_panels(spread[~spread["mechanism"].isin(LEVELS)])
     panels = []
-    for (title, calibration), panel in private.groupby(["panel", "calibration"]):
-        means = panel.pivot_table(index="epsilon", columns="mechanism", values="mean")
-        alike = [
-            group for group in groups_within(means[legend_order(means)], ALIKE) if len(group) > 1
-        ]
+    for (title, calibration), panel in label_panels(spread).groupby(["panel", "calibration"]):
+        groups = _coinciding(panel)
+        alike = [listed(map(mechanism_title, group)) for group in groups if len(group) > 1]
         if alike:
-            everything = len(alike) == 1 and len(alike[0]) == means.shape[1]
-            words = ["all"] if everything else [listed(map(mechanism_title, g)) for g in alike]
+            words = ["all"] if len(groups) == 1 else alike
             place = f"{title}, {CALIBRATION_TITLES[calibration]}"
             panels.append(f"{place}: {', and '.join(words)}")
     if not panels:
@@ -323,7 +327,7 @@ def coinciding_sentence(spread: pd.DataFrame) -> str:
 
 
 def groups_within(values: pd.DataFrame, margin: float) -> list[list[str]]:
-    """Group columns that lie within `margin` of each other in every row that both have."""
+    """Group the columns that lie within `margin` of each other in every row that both have."""
     groups: list[list[str]] = []
     for name in values:
         for group in groups:
@@ -340,7 +344,7 @@ def trial_words(spread: pd.DataFrame) -> str:
     """Describe the number of trials, by data set if it differs: "20 (Adult), 10 (MNIST) trials".
 
     Args:
-        spread: A table with the columns dataset and count.
+        spread: A table with the columns dataset and count, the number of trials.
     """
     counts = spread.groupby("dataset")["count"].max()
     if counts.nunique() == 1:
@@ -351,10 +355,11 @@ def trial_words(spread: pd.DataFrame) -> str:
 
 def study_words(rows: pd.DataFrame, study: str, spread: pd.DataFrame) -> str:
     """Describe trials, delta and data: "20 trials, delta 1e-05, on MNIST (official data)"."""
-    own = rows[(rows["study"] == study) & rows["dataset"].isin(spread["dataset"])]
+    study_rows = select(rows, study=study)
+    study_rows = study_rows[study_rows["dataset"].isin(spread["dataset"])]
     sources = ", ".join(
         f"{listed(sorted(map(dataset_title, found['dataset'])))} ({SOURCE_WORDS[source]})"
-        for source, found in own.drop_duplicates("dataset").groupby("data_source")
+        for source, found in study_rows.drop_duplicates("dataset").groupby("data_source")
     )
     return f"{trial_words(spread)}, delta {spread['delta'].iloc[0]:g}, on {sources}"
 
@@ -372,13 +377,13 @@ def score_figure(
 ) -> Drawn:
     """Draw the figure of a study, with the size of the run beside each row of panels.
 
-    The note begins with the trained models, and ends with the curves that are hidden or not run.
+    The trained models are put before the note, and the curves that are hidden or not run after it.
 
     Args:
-        spread: The table described in `draw_spread`, all of which becomes the figure's data.
-        trained: Describes the training on a data set.
-        beside: Returns the text to append to the size beside a data set's panels, with its leading
-            line break.
+        spread: The table described in `draw_spread`; all of it becomes the figure's data.
+        trained: A function that describes the training on a data set.
+        beside: A function that returns the text to append to the size beside a data set's panels,
+            with the leading line break.
     """
     datasets = sorted(set(spread["dataset"]))
     words = (f"{dataset_title(dataset)}: {trained(dataset)}" for dataset in datasets)

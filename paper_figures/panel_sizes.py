@@ -1,11 +1,11 @@
-"""The sizes of a run and of the papers, for each panel of the figures on learning."""
+"""Compare the sizes of a run with those of the papers, for the figures on learning."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
 
 import pandas as pd
 
-from claims.judged_rows import listed, ok_rows
+from claims.judged_rows import listed, ok_rows, select
 from datasets.titles import dataset_title
 from papers.imgm2022 import FEATURE_EPOCHS, GRADIENT_EPOCHS, GRADIENT_RECORDS
 from papers.imgm2022 import RECORDS as IMGM_RECORDS
@@ -17,15 +17,16 @@ from papers.mgm2021 import (
 from papers.r1smg2024 import TRAINING
 from papers.tldp2025 import RECORDS as TLDP_RECORDS
 from papers.tldp2025 import ROUNDS as TLDP_ROUNDS
+from runs.result_table import OK
 
 IMAGES = {name: TLDP_RECORDS[name] for name in ("mnist", "cifar10", "svhn")}
 TLDP_EPOCHS = {name: TLDP_ROUNDS[name] for name in IMAGES}
-# The metrics and columns that count the rounds or epochs of a run.
-TURN_METRICS, TURNS = ("rounds", "epochs"), ("round", "epoch")
+# The metrics and the columns that count the rounds or epochs of a run.
+TURN_METRICS, TURN_COLUMNS = ["rounds", "epochs"], ["round", "epoch"]
 
 
 class Size(NamedTuple):
-    """The size of a study on one data set; a number that is not known or not run is None."""
+    """The size of a study on one data set; None stands for a number that the run lacks."""
 
     records: float | None = None
     turns: float | None = None
@@ -33,11 +34,11 @@ class Size(NamedTuple):
 
 
 class Figure(NamedTuple):
-    """A figure with a panel for each data set.
+    """A paper's figure with a panel for each data set.
 
     Args:
-        records: The paper's training records by data set.
-        turns: The paper's rounds or epochs by data set, where it has several.
+        records: The paper's training records, by data set.
+        turns: The paper's rounds or epochs, by data set, if it has several.
         unit: The unit of the turns, "rounds" or "epochs".
     """
 
@@ -118,23 +119,23 @@ FIGURES = (
 
 
 def size_here(rows: pd.DataFrame, study: str) -> Size:
-    """Return the size of a study; the rows are those of one data set."""
-    own = ok_rows(rows, study, "records")
-    if own.empty:
+    """Return the size of a study, given the rows of one data set."""
+    records = ok_rows(rows, study, "records")["value"]
+    if records.empty:
         return Size()
-    of_study = rows[rows["study"] == study]
-    metric = (count for name in TURN_METRICS for count in ok_rows(rows, study, name)["value"])
-    counted = [of_study[name].max() for name in TURNS if name in of_study]
-    turns = [*metric, *(number for number in counted if pd.notna(number))]
-    return Size(own["value"].max(), max(turns, default=None), of_study["trial"].max() + 1)
+    study_rows = select(rows, study=study)
+    stated = select(study_rows[study_rows["metric"].isin(TURN_METRICS)], status=OK)["value"]
+    counted = study_rows.reindex(columns=TURN_COLUMNS).max().dropna()
+    turns = max([*stated, *counted], default=None)
+    return Size(records.max(), turns, study_rows["trial"].max() + 1)
 
 
 def size_words(rows: pd.DataFrame, study: str, dataset: str) -> str:
     """Describe a size as "3,000 records (paper: 55,000)" or "simulated data"; "" if unknown."""
-    own = rows[(rows["study"] == study) & (rows["dataset"] == dataset)]
-    if (own["data_source"] == "simulated").any():
+    dataset_rows = select(rows, study=study, dataset=dataset)
+    if (dataset_rows["data_source"] == "simulated").any():
         return "simulated data"
-    here, words = size_here(own, study), []
+    here, words = size_here(dataset_rows, study), []
     for figure in FIGURES:
         if figure.study != study or dataset not in figure.records:
             continue
@@ -149,7 +150,6 @@ def size_words(rows: pd.DataFrame, study: str, dataset: str) -> str:
 
 def missing_words(rows: pd.DataFrame, study: str) -> str:
     """Return a sentence on the paper's panels that this run lacks, or ""."""
-    run = set(rows[rows["study"] == study]["dataset"])
     panels = {dataset for each in FIGURES if each.study == study for dataset in each.records}
-    names = sorted(map(dataset_title, panels - run))
+    names = sorted(map(dataset_title, panels.difference(select(rows, study=study)["dataset"])))
     return f" The paper also has {listed(names)}, which this run lacks." if names else ""

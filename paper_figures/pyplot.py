@@ -1,6 +1,6 @@
-"""matplotlib.pyplot in the suite's style, loaded when the first figure is drawn.
+"""Provide matplotlib.pyplot in the suite's style, imported when the first figure is drawn.
 
-It loads lazily because planning a run imports the modules of all figures, and importing pyplot
+The import is lazy because planning a run imports the modules of all figures, and importing pyplot
 takes a second.
 """
 

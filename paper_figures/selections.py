@@ -1,19 +1,21 @@
-"""Selections of result rows, and sentences about them, that several figures share."""
+"""Select result rows, and write sentences about them, for several figures."""
 
 import math
+from collections.abc import Sequence
 
 import pandas as pd
 
-from claims.judged_rows import LEVELS, required
+from claims.judged_rows import LEVELS, required, select
+from claims.verdicts import Outcome
 from datasets.titles import dataset_title
 from mechanisms import all_mechanisms
 from paper_figures.drawings import DrawingError
 from paper_figures.style import CALIBRATION_TITLES, mechanism_title
 from runs.result_table import ERROR, OK
 
-# The guarantee of a variant of a config, because only its config names its class.
+# The guarantee of a variant that a config defines, because only the config names its class.
 UNKNOWN = "see the config"
-# The sources of data, the most wanted first.
+# Descriptions of the sources of data, in descending order of preference.
 SOURCE_WORDS = {
     "official": "official data",
     "bundled": "data bundled with scikit-learn",
@@ -25,13 +27,13 @@ SOURCE_WORDS = {
 def main_dataset(rows: pd.DataFrame, study: str) -> tuple[str, str]:
     """Return the data set for a figure that shows only one, and its title with its source.
 
-    Official data come before bundled and simulated ones.
+    Official data take precedence over bundled data, and those over simulated data.
 
     Raises:
         DrawingError: The results hold no rows of the study.
     """
     pairs = required(
-        rows[rows["study"] == study][["dataset", "data_source"]].drop_duplicates(),
+        select(rows, study=study)[["dataset", "data_source"]].drop_duplicates(),
         DrawingError(f"the results hold no rows of {study}; run it first"),
     )
     order = list(SOURCE_WORDS)
@@ -56,22 +58,25 @@ def size_of(shape: str) -> int:
 
 
 def query_size(rows: pd.DataFrame, study: str, dataset: str) -> int:
-    """Return M, the number of elements of the query; the study has one shape on the data set."""
-    own = rows[(rows["study"] == study) & (rows["dataset"] == dataset)]
-    return size_of(own["shape"].iloc[0])
+    """Return M, the number of elements of the only query that a study has on a data set."""
+    return size_of(select(rows, study=study, dataset=dataset)["shape"].iloc[0])
+
+
+def private_rows(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows of mechanisms, without those of the controls."""
+    return rows[~rows["mechanism"].isin(LEVELS)]
 
 
 def failed_mechanisms(rows: pd.DataFrame, study: str, *datasets: str) -> str:
     """Return a sentence on the mechanisms that lack a result at some grid point, or "".
 
-    It names the data sets and the calibration without a result, unless all lack one, and gives the
-    message of an error. It begins with a space, so that it can follow another sentence.
+    The sentence names the data sets and the calibration that lack a result, unless all do, and has
+    the message of an error. It begins with a space, so that it can follow another sentence.
     """
-    own = rows[(rows["study"] == study) & rows["dataset"].isin(datasets)]
-    own = own[~own["mechanism"].isin(LEVELS)]
-    run = own.groupby("mechanism")["calibration"].agg(set)
+    private = _on_datasets(rows, study, datasets)
+    run = private.groupby("mechanism")["calibration"].agg(set)
     groups: dict[str, list[str]] = {}
-    for (mechanism, status), found in own[own["status"] != OK].groupby(
+    for (mechanism, status), found in private[private["status"] != OK].groupby(
         ["mechanism", "status"], sort=False
     ):
         on = list(dict.fromkeys(found["dataset"]))
@@ -88,14 +93,21 @@ def failed_mechanisms(rows: pd.DataFrame, study: str, *datasets: str) -> str:
 def published_only(rows: pd.DataFrame, study: str, *datasets: str) -> str:
     """Return a sentence on the mechanisms that were run as published only, or "".
 
-    It begins with a space, so that it can follow another sentence.
+    The sentence begins with a space, so that it can follow another sentence.
     """
-    own = rows[(rows["study"] == study) & rows["dataset"].isin(datasets)]
-    own = own[~own["mechanism"].isin(LEVELS)]
-    both = own.groupby("mechanism", sort=False)["calibration"].agg(set)
-    lone = [
-        mechanism_title(name)
-        for name, calibrations in both.items()
-        if calibrations == {"published"}
-    ]
-    return f" Run as published only: {', '.join(lone)}." if lone else ""
+    private = _on_datasets(rows, study, datasets)
+    run = private.groupby("mechanism", sort=False)["calibration"].agg(set)
+    titles = [mechanism_title(name) for name, found in run.items() if found == {"published"}]
+    return f" Run as published only: {', '.join(titles)}." if titles else ""
+
+
+def _on_datasets(rows: pd.DataFrame, study: str, datasets: tuple[str, ...]) -> pd.DataFrame:
+    study_rows = select(rows, study=study)
+    return private_rows(study_rows[study_rows["dataset"].isin(datasets)])
+
+
+def outcome_fields(choice: str, outcomes: Sequence[Outcome]) -> dict:
+    """Return the fields of a finding for its outcomes, or the parts of the only outcome."""
+    if len(outcomes) == 1:
+        return {"parts": outcomes[0].parts}
+    return {"choice": choice, "outcomes": outcomes}

@@ -12,14 +12,14 @@ from dataclasses import dataclass
 from claims.mechanism_titles import class_of, mechanism_title, variants
 from claims.verdicts import CALIBRATION_TITLES
 
-# The width of a figure in inches: both columns of a two-column paper.
+# The width of a figure that spans both columns of a two-column paper, in inches.
 PAGE = 7.0
 CALIBRATION_LINES = {"published": "-", "exact": "--"}
 
 
 @dataclass(frozen=True)
 class Look:
-    """Colour, marker and title of a mechanism."""
+    """The colour, marker and title of a mechanism."""
 
     colour: str
     marker: str
@@ -27,11 +27,11 @@ class Look:
 
     @property
     def line(self) -> dict[str, str]:
-        """The arguments of `Axes.plot` for a line of the mechanism."""
+        """The keyword arguments of `Axes.plot` for a line of the mechanism."""
         return {"color": self.colour, "marker": self.marker, "label": self.title}
 
     def at(self, calibration: str) -> dict[str, str]:
-        """Return the arguments for one calibration: dashed and hollow at equal true privacy."""
+        """Return the arguments of `Axes.plot` for a calibration: dashed and hollow if exact."""
         return self.line | {
             "label": f"{self.title}, {CALIBRATION_TITLES[calibration]}",
             "linestyle": CALIBRATION_LINES[calibration],
@@ -39,14 +39,13 @@ class Look:
         }
 
 
-# Titles by study and key for mechanisms whose noise in that study is not that of their theorem.
+# Titles of mechanisms whose noise in a study is not that of their theorem, by study, key and
+# calibration.
 _TITLES_IN = {
-    ("dpsgd", "gaussian"): {
-        "published": "DPSGD (Gaussian, noise multiplier by RDP)",
-        "exact": "DPSGD (Gaussian, rescaled)",
-    },
+    ("dpsgd", "gaussian", "published"): "DPSGD (Gaussian, noise multiplier by RDP)",
+    ("dpsgd", "gaussian", "exact"): "DPSGD (Gaussian, rescaled)",
 }
-# Colours and markers for mechanisms that state none.
+# Colours and markers for mechanisms that state no look.
 _SPARE = [
     (colour, marker)
     for marker in ("d", "8", "H", "p", "X", "P")
@@ -55,10 +54,10 @@ _SPARE = [
 
 
 def _stated_look(name: str) -> tuple[str, str, float]:
-    """Return the colour, the marker and the place in legends.
+    """Return a mechanism's colour, its marker and its place in legends.
 
-    A mechanism that states none gets a colour and a marker by a hash of its name, not by its
-    position: two of them may look alike, but adding one never changes the look of another.
+    A mechanism that states no look gets a colour and a marker by a hash of its name, not by its
+    position. Two such mechanisms may look alike, but adding one never changes the look of another.
     """
     found = class_of(name)
     stated = variants()[name][2] if name in variants() else found and found.look
@@ -73,14 +72,13 @@ def add_own_mechanisms(compared: Iterable[str], mechanisms: Iterable[str]) -> li
 
     A mechanism counts as the reader's own if the package lacks it or if it states no look.
     """
-    own = (name for name in mechanisms if _stated_look(name)[2] == math.inf)
-    return list(dict.fromkeys([*compared, *own]))
+    others = (name for name in mechanisms if _stated_look(name)[2] == math.inf)
+    return list(dict.fromkeys([*compared, *others]))
 
 
 def title_in(study: str, mechanism: str, calibration: str) -> str:
-    """Return the title of a mechanism as a study uses it."""
-    titles = _TITLES_IN.get((study, mechanism))
-    return titles[calibration] if titles else mechanism_title(mechanism)
+    """Return the title of a mechanism in a study, which may use other noise than its theorem."""
+    return _TITLES_IN.get((study, mechanism, calibration)) or mechanism_title(mechanism)
 
 
 def look(mechanism: str) -> Look:
@@ -90,5 +88,5 @@ def look(mechanism: str) -> Look:
 
 
 def legend_order(mechanisms: Iterable[str]) -> list[str]:
-    """Sort mechanisms for legends: by the place that they state, then the others by name."""
+    """Return the distinct mechanisms, by the place that they state and then the others by name."""
     return sorted(set(mechanisms), key=lambda name: (_stated_look(name)[2], name))

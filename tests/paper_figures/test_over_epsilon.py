@@ -8,6 +8,7 @@ from datasets.majority import MAJORITY
 from paper_figures.drawings import all_drawings
 from paper_figures.over_epsilon import (
     EPSILONS,
+    OUTSIDE,
     Panels,
     Stated,
     add_true_epsilon,
@@ -95,7 +96,7 @@ def test_spread_has_the_range_and_the_true_epsilon_where_it_is_known(rows):
 
 def test_bars_end_where_accuracy_does():
     cell = {"dataset": "mnist", "calibration": "published", "mechanism": "imgm", "epsilon": 1.0}
-    spread = pd.DataFrame([cell | {"mean": 0.6, "min": -0.2, "max": 1.4}])
+    spread = pd.DataFrame([cell | {"mean": 0.6, "min": -0.2, "max": 1.4, OUTSIDE: False}])
     figure = draw_spread(spread, PANELS)
     (bar,) = figure.axes[0].collections
     (low, high) = bar.get_segments()[0][:, 1]
@@ -106,7 +107,7 @@ def test_panels_have_their_labels_the_papers_scores_and_the_guess():
     cell = {"dataset": "imdb", "mean": 0.6, "min": 0.5, "max": 0.7, "mechanism": "mvg"}
     spread = pd.DataFrame(
         [
-            cell | {"calibration": calibration, "epsilon": epsilon}
+            cell | {"calibration": calibration, "epsilon": epsilon, OUTSIDE: False}
             for calibration in ("published", "exact")
             for epsilon in (0.1, 10.0)
         ]
@@ -159,7 +160,7 @@ def test_of_curves_that_coincide_what_is_drawn_later_has_smaller_markers():
     means = {"gaussian": 0.5, "gaussian-analytic": 0.51, "imgm": 0.51, "mvg": 0.9}
     spread = pd.DataFrame(
         {"dataset": "mnist", "calibration": "published", "mechanism": name, "mean": mean}
-        | {"epsilon": 1.0, "min": mean, "max": mean}
+        | {"epsilon": 1.0, "min": mean, "max": mean, OUTSIDE: False}
         for name, mean in means.items()
     )
     (axis,) = draw_spread(spread, PANELS).axes
@@ -171,7 +172,7 @@ def test_of_curves_that_coincide_what_is_drawn_later_has_smaller_markers():
 def test_a_random_control_that_trains_is_called_by_what_it_trains_on():
     spread = pd.DataFrame(
         {"dataset": "mnist", "calibration": "published", "mechanism": name, "mean": 0.5}
-        | {"epsilon": 1.0, "min": 0.5, "max": 0.5}
+        | {"epsilon": 1.0, "min": 0.5, "max": 0.5, OUTSIDE: False}
         for name in ("gaussian", "random-answer")
     )
     for words in ("", "Random features"):

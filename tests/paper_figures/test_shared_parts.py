@@ -60,7 +60,7 @@ def test_a_curve_with_fewer_points_joins_one_with_more():
 def test_merged_gaussian_noise_looks_like_the_analytic_gaussian():
     rows = lines(**{"gaussian": {1: 1.0}, "gaussian-analytic": {1: 1.0}, "laplace": {1: 2.0}})
     curves = merge_curves(rows, "x", "y")
-    assert [curve.drawn_as for curve in curves] == ["gaussian-analytic", "laplace"]
+    assert [curve.representative for curve in curves] == ["gaussian-analytic", "laplace"]
 
 
 @pytest.mark.parametrize(
