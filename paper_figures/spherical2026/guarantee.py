@@ -1,26 +1,26 @@
-"""spherical2026: whether any additive noise beats the Gaussian as the dimension grows.
+"""Judge whether any additive noise beats the Gaussian as the dimension grows (spherical2026).
 
-A proof decides it. Let X be (epsilon, delta)-DP noise of mean square M v for answers of M elements
-that change by at most s in the l2 norm.
+A proof decides the claim. Let X be (epsilon, delta)-DP noise of mean square M v for answers of M
+elements that change by at most s in the l2 norm.
 
 1. A random rotation of X has the same mean square and is at least as private, because the
    hockey-stick divergence is convex and a ball has no preferred direction. So take X = R U, where U
-   is uniform on the sphere, and let W = R / sqrt(M).
+   is uniform on the unit sphere, and let W = R / sqrt(M).
 2. Let neighbours differ by s along the first axis. The answer y has |y| within s of R, and the
    first element of X, given R, tends to N(0, W^2) in total variation. With w = |y| / sqrt(M), the
-   test y_1 > epsilon w^2 / s + s / 2 is the optimal one for Gaussian noise of variance w^2. As w
+   test y_1 > epsilon w^2 / s + s / 2 is optimal for Gaussian noise of variance w^2. Because w
    differs from W by at most s / sqrt(M), the threshold moves by at most
    epsilon (2 / sqrt(M) + s / (M W)) in units of W. This vanishes in the limit, or relative to
-   s / (2 W) if W is small. So delta is at least E d(W^2) - o(1), whatever the law of R, where d(v)
-   is the delta of Gaussian noise of variance v.
+   s / (2 W) if W is small. So delta is at least E d(W^2) - o(1) for every law of R, where d(v) is
+   the delta of Gaussian noise of variance v.
 3. With mu = s / sqrt(v), d'(v) = -phi(mu / 2 - epsilon / mu) mu^3 / (2 s^2), which rises with v
-   where mu^4 <= 12 mu^2 + 4 epsilon^2. So d falls from d(0) = 1, and is first concave and then
+   if mu^4 <= 12 mu^2 + 4 epsilon^2. So d falls from d(0) = 1, and is first concave and then
    convex. If the tangent at v meets the axis v = 0 at 1 or below, it lies below d, and
    E d(W^2) >= d(v) by Jensen's inequality. So in the limit v is at least the Gaussian's variance at
    (epsilon, delta).
 
 If the tangent meets the axis above 1, noise that is zero with some probability and Gaussian
-otherwise reaches d's convex hull, which is below the Gaussian. There the statement is false.
+otherwise reaches the convex hull of d, which is below d there. In that case the claim is false.
 """
 
 import math
@@ -41,9 +41,12 @@ def tangent_at_no_noise(mu: float, epsilon: float) -> float:
 
 
 def largest_delta(epsilon: float) -> float:
-    """Return the delta up to which no additive noise beats the Gaussian in the limit, epsilon > 0.
+    """Return the delta up to which no additive noise beats the Gaussian in the limit.
 
-    The tangent's height rises with mu, up to the mu where d turns from convex to concave.
+    The tangent's height rises with mu, up to the mu at which d turns from convex to concave.
+
+    Args:
+        epsilon: Epsilon > 0.
     """
     turn = math.sqrt(6 + math.sqrt(36 + 4 * epsilon**2))
 

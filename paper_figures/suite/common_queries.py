@@ -1,11 +1,12 @@
-"""The best mechanisms for common queries, as `python -m mechanisms compare` would print them.
+"""Rank mechanisms for common queries, as `python -m mechanisms compare` does.
 
-The table `suite_common_queries` and the site read them from the rows of the study common_queries.
+The table `suite_common_queries` and the site use these rankings of the rows of the study
+common_queries.
 """
 
 import pandas as pd
 
-from claims.judged_rows import required
+from claims.judged_rows import required, select
 from mechanisms.comparison.advisor import COLUMNS, leaders, ranked
 from mechanisms.comparison.assessment import FAILED, SERVED, TOO_SLOW, UNSUPPORTED
 from mechanisms.verification.verification import REFUTED
@@ -15,46 +16,42 @@ from runs.result_table import OK
 from runs.results import Results
 from studies.common_queries import QUERIES, CommonQueries, CommonQuery
 
-# Translates the status of a result row into that of the comparison.
+# Maps the status of a result row to the status in the comparison.
 _STATUSES = {OK: SERVED, "unsupported": UNSUPPORTED, "timeout": TOO_SLOW}
 
 
 def answers(rows: pd.DataFrame) -> dict[str, pd.DataFrame]:
     """Return the table of `mechanisms.comparison` for every query in the rows, by name.
 
-    It lacks seconds_per_draw, which the study does not store among its rows.
+    The column seconds_per_draw is empty, because the study stores no timings among its rows.
     """
-    rows = rows[rows["study"] == CommonQueries.name]
-    return {
-        name: _answer(rows[rows["dataset"] == name])
-        for name in QUERIES
-        if (rows["dataset"] == name).any()
-    }
+    by_query = {name: select(rows, study=CommonQueries.name, dataset=name) for name in QUERIES}
+    return {name: _answer(query_rows) for name, query_rows in by_query.items() if len(query_rows)}
 
 
 def _answer(rows: pd.DataFrame) -> pd.DataFrame:
-    found = []
-    for (mechanism, calibration), own in rows.groupby(["mechanism", "calibration"], sort=False):
-        first = own.iloc[0]
+    records = []
+    for (mechanism, calibration), group in rows.groupby(["mechanism", "calibration"], sort=False):
+        first = group.iloc[0]
         status = _STATUSES.get(first["status"], FAILED)
-        known = {
+        record = {
             "epsilon": first["epsilon"],
             "delta": first["delta"],
             "mechanism": mechanism,
             "title": mechanism_title(mechanism),
             "calibration": calibration,
             "status": status,
-            "note": _only(own["note"]) if status == SERVED else first["message"],
+            "note": _only(group["note"]) if status == SERVED else first["message"],
         }
         if status == SERVED:
-            known |= own.set_index("metric")["value"].to_dict()
-            known["verdict"] = _only(own["verdict"]) or None
-        found.append(known)
-    return ranked(pd.DataFrame(found, columns=list(COLUMNS)))
+            record |= group.set_index("metric")["value"].to_dict()
+            record["verdict"] = _only(group["verdict"]) or None
+        records.append(record)
+    return ranked(pd.DataFrame(records, columns=list(COLUMNS)))
 
 
 def _only(column: pd.Series) -> str:
-    """Return the only value of a column, or ""."""
+    """Return the only distinct value of a column as text, or "" if the column is empty."""
     values = column.dropna()
     return "" if values.empty else str(values.iloc[0])
 
@@ -86,7 +83,7 @@ def common_queries(results: Results) -> Drawn:
 def _row(asked: CommonQuery, frame: pd.DataFrame) -> dict:
     counted = frame[frame["rank"].notna()]
     best, behind = leaders(frame), counted[counted["rank"] > 1]
-    refuted = frame[(frame["verdict"] == REFUTED) & (frame["calibration"] == "published")]
+    refuted = select(frame, verdict=REFUTED, calibration="published")
     query, budget = asked.query, asked.budget
     return {
         "query": asked.title,

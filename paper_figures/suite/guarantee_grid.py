@@ -1,4 +1,4 @@
-"""Where R1SMG's claim holds, and the variance of noise over the Gaussian's.
+"""Draw where R1SMG's claim holds, and the variance of published noise over the Gaussian's.
 
 `suite_validity` and `suite_claimed` read the rows of the study guarantee on its data set "grid".
 """
@@ -8,7 +8,7 @@ import math
 import numpy as np
 import pandas as pd
 
-from claims.judged_rows import at_least, listed, ok_rows, required
+from claims.judged_rows import at_least, listed, ok_rows, required, select
 from mechanisms.privacy.gaussian_profile import mu_for
 from mechanisms.query.words import rounded_up
 from paper_figures import pyplot as plt
@@ -18,7 +18,7 @@ from paper_figures.style import PAGE, legend_order, look, mechanism_title
 from paper_figures.suite.headline import FALSE_COLOUR, QUERY, published_deltas, select_one_epsilon
 from runs.results import Results
 
-# The size of the grid nearest to this one is drawn.
+# `suite_claimed` draws the size of the grid that is nearest to this one.
 SIZE = 1024
 FALSE, TRUE, OPEN, NONE = "false", "true", "open", "none"
 
@@ -30,16 +30,18 @@ def validity(results: Results) -> Drawn:
 
     rows = ok_rows(results.rows, "guarantee", "true_delta", "grid")
     rows = required(
-        rows[(rows["mechanism"] == "r1smg") & (rows["calibration"] == "published")],
+        select(rows, mechanism="r1smg", calibration="published"),
         DrawingError("the results hold no true delta of r1smg as published"),
     )
-    rows = rows.assign(size=rows["shape"].map(size_of))
-    # Clip, because a true delta of zero has no logarithm; it is far inside the valid region.
-    rows = rows.assign(ratio=np.log10(rows["value"].clip(lower=1e-300) / rows["delta"]))
+    rows = rows.assign(
+        size=rows["shape"].map(size_of),
+        # A true delta of zero has no logarithm. The claim is true at 1e-300 as well.
+        ratio=np.log10(rows["value"].clip(lower=1e-300) / rows["delta"]),
+    )
     table = rows.pivot_table(index="epsilon", columns="size", values="ratio")
-    figure, axis = plt.subplots(figsize=(PAGE * 0.62, 3.0))
+    figure, ax = plt.subplots(figsize=(PAGE * 0.62, 3.0))
     limit = max(1.0, float(np.nanmax(table.to_numpy())))
-    image = axis.imshow(
+    image = ax.imshow(
         table.to_numpy(),
         origin="lower",
         aspect="auto",
@@ -51,21 +53,21 @@ def validity(results: Results) -> Drawn:
             continue
         text = f"{ratio:.1f}" if ratio > -99 else "<-99"
         colour = "white" if abs(ratio) > 0.6 * limit else "black"
-        axis.text(column, row, text, ha="center", va="center", fontsize=6, color=colour)
-    # Draw the theorem's own limit, epsilon < 1/M, as a staircase between the cells.
+        ax.text(column, row, text, ha="center", va="center", fontsize=6, color=colour)
+    # Draw the limit of the theorem's range, epsilon < 1/M, as a staircase between the cells.
     inside = table.index.to_numpy()[:, None] * table.columns.to_numpy() < 1
-    axis.step(
+    ax.step(
         np.arange(len(table.columns) + 1) - 0.5,
         np.append(inside.sum(axis=0), inside[:, -1].sum()) - 0.5,
         where="post",
         color="black",
         linewidth=1.2,
     )
-    axis.set_xticks(range(len(table.columns)), table.columns, rotation=45)
-    axis.set_yticks(range(len(table.index)), [f"{e:g}" for e in table.index])
-    axis.grid(False)
-    axis.set(xlabel="number of elements M", ylabel="claimed epsilon")
-    figure.colorbar(image, ax=axis, extend="min", label="log10(true delta / claimed delta)")
+    ax.set_xticks(range(len(table.columns)), table.columns, rotation=45)
+    ax.set_yticks(range(len(table.index)), [f"{e:g}" for e in table.index])
+    ax.grid(False)
+    ax.set(xlabel="number of elements M", ylabel="claimed epsilon")
+    figure.colorbar(image, ax=ax, extend="min", label="log10(true delta / claimed delta)")
     return Drawn(
         caption=(
             "Where the claim of R1SMG holds: log10 of the true over the claimed delta, at claimed "
@@ -80,35 +82,34 @@ def validity(results: Results) -> Drawn:
 
 @drawing("suite_claimed", kind="figures", needs=["guarantee/grid"])
 def claimed(results: Results) -> Drawn:
-    """Draw each mechanism's variance over the Gaussian's, published and at equal true privacy."""
-    grid, epsilon = select_one_epsilon(results.rows)
-    delta = float(grid["delta"].iloc[0])
+    """Draw each mechanism's variance over the Gaussian's, as published and rescaled."""
+    grid, budget = select_one_epsilon(results.rows)
+    epsilon, delta = budget.epsilon, budget.delta
     sizes = required(
         ok_rows(grid, "guarantee", "expected_loss")["size"].unique(),
         DrawingError("the results hold no noise of a mechanism that is drawn"),
     )
     size = int(min(sizes, key=lambda each: abs(math.log(each / SIZE))))
-    table = _claims_at(grid[grid["size"] == size], size, epsilon, delta)
-    figure, axis = plt.subplots(figsize=(PAGE, 0.24 * len(table) + 1.1))
-    axis.axvline(1, color="black", linewidth=0.8)
+    table = _claims_at(select(grid, size=size), size, epsilon, delta)
+    figure, ax = plt.subplots(figsize=(PAGE, 0.24 * len(table) + 1.1))
+    ax.axvline(1, color="black", linewidth=0.8)
     for height, row in enumerate(table.itertuples()):
         style = look(row.mechanism)
         filled = {} if row.claim != NONE else {"markerfacecolor": "#D8D8D8"}
-        ends = [row.published, row.equal]
-        axis.plot(ends, [height, height], color=style.colour, linewidth=1)
-        kind = {"marker": style.marker, "color": style.colour, "linestyle": "none"}
+        ax.plot([row.published, row.equal], [height, height], color=style.colour, linewidth=1)
+        point = {"marker": style.marker, "color": style.colour, "linestyle": "none"}
         # The hollow marker is smaller, so that the edge of a filled one below it stays visible.
-        axis.plot(row.published, height, **kind | filled, markersize=7)
-        axis.plot(row.equal, height, **kind, markerfacecolor="white", markersize=4.5)
+        ax.plot(row.published, height, **point | filled, markersize=7)
+        ax.plot(row.equal, height, **point, markerfacecolor="white", markersize=4.5)
         colour = FALSE_COLOUR if row.claim == FALSE else "black"
         stated = "no claim here" if row.claim == NONE else f"delta {row.claimed:g} claimed"
         words = f"{stated}, {_format_true_delta(row)} true"
-        axis.text(
-            1.02, height, words, transform=axis.get_yaxis_transform(), va="center", fontsize=6,
+        ax.text(
+            1.02, height, words, transform=ax.get_yaxis_transform(), va="center", fontsize=6,
             color=colour,
         )  # fmt: skip
-    axis.set_yticks(range(len(table)), [mechanism_title(name) for name in table["mechanism"]])
-    axis.set(xscale="log", xlabel="variance over that of the analytic Gaussian")
+    ax.set_yticks(range(len(table)), [mechanism_title(name) for name in table["mechanism"]])
+    ax.set(xscale="log", xlabel="variance over that of the analytic Gaussian")
     wide = [mechanism_title(name) for name in table[table["equal"].isna()]["mechanism"]]
     note = ""
     if 0 < len(wide) < len(table):
@@ -130,7 +131,7 @@ def claimed(results: Results) -> Drawn:
 
 
 def _format_true_delta(row) -> str:
-    """Format a true delta or its bound; a positive one that underflows float64 is not zero."""
+    """Format a true delta or an upper bound on it; a delta that underflows float64 is not zero."""
     if row.true == 0 and row.claimed > 0:
         return "under 1e-300"
     if row.lower < 0.9 * row.true:
@@ -139,7 +140,7 @@ def _format_true_delta(row) -> str:
 
 
 def _claim(lower: float, upper: float, stated: float) -> str:
-    # The tolerances allow for rounding of the calibration and of an exact zero.
+    # The tolerances allow for rounding in the calibration and in a true delta of zero.
     most = stated * (1 + 1e-6) + 1e-300
     if lower > most:
         return FALSE
@@ -147,19 +148,19 @@ def _claim(lower: float, upper: float, stated: float) -> str:
 
 
 def _claims_at(rows: pd.DataFrame, size: int, epsilon: float, delta: float) -> pd.DataFrame:
-    """Return a row per mechanism, in descending order of the published noise."""
+    """Return the claims and variances in a row per mechanism, by descending published variance."""
     gaussian = size / float(mu_for(epsilon, delta)) ** 2
     loss = ok_rows(rows, "guarantee", "expected_loss")
     deltas = published_deltas(rows).drop_duplicates("mechanism").set_index("mechanism")
     records = []
     for mechanism in legend_order(loss["mechanism"]):
-        own = loss[loss["mechanism"] == mechanism]
-        noise = own.drop_duplicates("calibration").set_index("calibration")["value"]
+        losses = select(loss, mechanism=mechanism)
+        noise = losses.drop_duplicates("calibration").set_index("calibration")["value"]
         if "published" not in noise or mechanism not in deltas.index:
             continue
         pure = guarantee_of(mechanism) in ("pure", "local")
         stated, true = 0.0 if pure else delta, deltas.loc[mechanism]
-        outside = (own["message"] != "").any()
+        outside = (losses["message"] != "").any()
         records.append(
             {
                 "mechanism": mechanism,

@@ -1,4 +1,4 @@
-"""Figures over the number of elements M: which claims are true, and what the noise costs.
+"""Draw over the number of elements M which claims are true, and how large the noise is.
 
 `suite_headline` and `suite_cost` read the rows of the study guarantee on its data set "grid".
 """
@@ -24,11 +24,11 @@ from paper_figures.style import CALIBRATION_LINES, PAGE, legend_order, mechanism
 from runs.result_table import OK
 from runs.results import Results
 
-# True deltas below this, far below the claimed one, are not drawn; mechanisms that stay below it
-# are named.
+# True deltas below this, far below the claimed delta, are not drawn. Mechanisms that stay below it
+# at every size are named.
 FLOOR = 1e-10
-# Controls, and mechanisms for workloads, data or learning. On the identity query the curves of the
-# latter coincide with others or lie beside them.
+# Controls, and mechanisms for workloads, data or learning. On the identity query, the curves of
+# these mechanisms coincide with other curves or have no meaning beside them.
 NOT_DRAWN = (
     *LEVELS,
     "matrix-mechanism",
@@ -43,12 +43,11 @@ NOT_DRAWN = (
     "moments-accountant",
 )
 FALSE_COLOUR = "#D55E00"
-# Families of mechanisms; each has a panel of suite_cost.
+# The families of mechanisms, which have a panel each in suite_cost.
 GAUSSIAN, SPHERICAL = "Approximate DP", "Spherical, R1SMG"
 FAMILIES = {"pure": "Pure DP", "local": "Local DP"}
 SPHERICAL_KEYS = ("r1smg", "product-noise", "spherical-gamma")
 NOISE = "root mean square noise per element"
-# The explanation of the grey region.
 IMPOSSIBLE = (
     "Grey: impossible for any private mechanism if answers take all values and may change anywhere "
     "within l2 norm 1."
@@ -58,21 +57,20 @@ IMPOSSIBLE = (
 @drawing("suite_headline", kind="figures", needs=["guarantee/grid"])
 def headline(results: Results) -> Drawn:
     """Draw the true delta over M at one claimed budget, and the noise at equal true privacy."""
-    grid, epsilon = select_one_epsilon(results.rows)
-    delta = grid["delta"].iloc[0]
+    grid, budget = select_one_epsilon(results.rows)
+    epsilon, delta = budget.epsilon, budget.delta
     true, noise = published_deltas(grid), _noise(grid)
     beyond = _outside_theorem(true)
     wide = true["upper"] > np.maximum(1.01 * true["lower"], FLOOR)
     shown = merge_curves(true[~wide & (true["value"] >= FLOOR)], "size", "value")
-    costs = merge_curves(noise[noise["calibration"] == "exact"], "size", "noise")
+    costs = merge_curves(select(noise, calibration="exact"), "size", "noise")
     if not shown and not costs:
         raise DrawingError(
             f"the results hold no true delta above {FLOOR:g} and no noise at equal true privacy"
         )
-    # The layout engine runs last, because the labels it makes room for need the axes' height.
+    # The layout engine runs last: it makes room for labels, which need the height of the axes.
     figure, (left, right) = plt.subplots(1, 2, figsize=(PAGE, 3.2), layout="none")
     figure.subplots_adjust(bottom=0.14, top=0.95)
-    # The mechanisms whose true delta is below the floor at every size.
     largest = true.groupby("mechanism")["upper"].max()
     below = ", ".join(map(mechanism_title, legend_order(largest[largest < FLOOR].index)))
     _draw_truth(left, shown, delta, below, beyond)
@@ -83,11 +81,11 @@ def headline(results: Results) -> Drawn:
     low = min((curve.y.min() for curve in costs), default=1.0) / 20
     right.set(xscale="log", yscale="log", ylim=(low, None), ylabel=f"{NOISE}\n(l2 sensitivity 1)")
     right.set_title("What equal true privacy costs", fontweight="bold")
-    _draw_limit(right, grid)
+    _draw_limit(right, grid, budget)
     height = figure.get_figheight() * left.get_position().height
-    for axis, curves in ((left, shown), (right, costs)):
-        axis.set_xlabel("number of elements M")
-        label_ends(axis, curves, height)
+    for ax, curves in ((left, shown), (right, costs)):
+        ax.set_xlabel("number of elements M")
+        label_ends(ax, curves, height)
     figure.set_layout_engine("constrained")
     pure = [name for name in true[~wide]["mechanism"] if guarantee_of(name) in FAMILIES]
     panels = {"true delta": shown, "noise at equal true privacy": costs}
@@ -103,7 +101,7 @@ def headline(results: Results) -> Drawn:
             "the line. Hollow: no claim, outside the theorem. Right: noise rescaled until its true "
             f"delta is {delta:g}. {IMPOSSIBLE} Curves within 1% are drawn once."
         ),
-        data=data.assign(limit=_limits(data["size"], epsilon, delta)),
+        data=data.assign(limit=_limits(data["size"], budget)),
         figure=figure,
         note=(
             f"{QUERY}{_sentence(BEYOND, beyond)}"
@@ -122,48 +120,48 @@ QUERY = (
 )
 
 _MANY = 1000
-# The columns of the true delta and of its bounds, by metric.
+# The columns for the true delta and its bounds, by metric.
 _DELTAS = {"true_delta": "value", "true_delta_lower": "lower", "true_delta_upper": "upper"}
 
 
-def _limits(sizes: Iterable[int], epsilon: float, delta: float) -> list[float]:
+def _limits(sizes: Iterable[int], budget: Budget) -> list[float]:
     """Return lower bounds on the root mean square error of an element; nan if none is known."""
-    budget = Budget(epsilon=float(epsilon), delta=float(delta))
     queries = (Query(shape=(int(size),), l2_sensitivity=1.0) for size in sizes)
     # For many elements the fast test is accurate within 2%, less than the width of a line.
     found = [limit(query, budget, fast=query.size >= _MANY) for query in queries]
     return [each.rmse or math.nan for each in found]
 
 
-def _draw_limit(axis: plt.Axes, grid: pd.DataFrame) -> None:
-    """Shade the region below the limit, down to the low end of the y axis; set its range first."""
-    low, high = axis.get_ylim()
+def _draw_limit(ax: plt.Axes, grid: pd.DataFrame, budget: Budget) -> None:
+    """Shade the region below the limit of any mechanism; set the range of the y axis first."""
+    low, high = ax.get_ylim()
     sizes = sorted(grid["size"].unique())
-    reached = _limits(sizes, grid["epsilon"].iloc[0], grid["delta"].iloc[0])
-    axis.fill_between(sizes, low, reached, color="#D8D8D8", linewidth=0, zorder=0)
-    axis.set_ylim(low, high)
-    middle = axis.get_yaxis_transform()
-    axis.text(0.5, low * 1.6, "impossible", ha="center", color="#444444", transform=middle)
+    ax.fill_between(sizes, low, _limits(sizes, budget), color="#D8D8D8", linewidth=0, zorder=0)
+    ax.set_ylim(low, high)
+    middle = ax.get_yaxis_transform()
+    ax.text(0.5, low * 1.6, "impossible", ha="center", color="#444444", transform=middle)
 
 
-def select_one_epsilon(rows: pd.DataFrame) -> tuple[pd.DataFrame, float]:
-    """Return the rows of the grid to draw, with their size M, and the epsilon nearest to 1.
+def select_one_epsilon(rows: pd.DataFrame) -> tuple[pd.DataFrame, Budget]:
+    """Return the rows of the grid at the epsilon nearest to 1, with their size M, and the budget.
 
     Raises:
         DrawingError: The results hold no profile of a mechanism that is drawn.
     """
-    grid = rows[(rows["dataset"] == "grid") & ~rows["mechanism"].isin(NOT_DRAWN)]
+    grid = select(rows, dataset="grid")
+    grid = grid[~grid["mechanism"].isin(NOT_DRAWN)]
     epsilons = required(
         ok_rows(grid, "guarantee", "true_delta")["epsilon"].unique(),
         DrawingError("the results hold no privacy profile of a mechanism that is drawn"),
     )
     epsilon = min(epsilons, key=lambda value: abs(math.log(value)))
-    grid = grid[grid["epsilon"] == epsilon]
-    return grid.assign(size=grid["shape"].map(size_of)), float(epsilon)
+    grid = select(grid, epsilon=epsilon)
+    budget = Budget(epsilon=float(epsilon), delta=float(grid["delta"].iloc[0]))
+    return grid.assign(size=grid["shape"].map(size_of)), budget
 
 
 def _noise(grid: pd.DataFrame) -> pd.DataFrame:
-    """Return the expected losses with the column `noise`, sqrt(E||noise||^2 / M)."""
+    """Return the rows of expected losses with the column `noise`, sqrt(E||noise||^2 / M)."""
     loss = ok_rows(grid, "guarantee", "expected_loss")
     return loss.assign(noise=np.sqrt(loss["value"] / loss["size"]))
 
@@ -178,52 +176,53 @@ def published_deltas(grid: pd.DataFrame) -> pd.DataFrame:
 
 
 def _sentence(words: str, mechanisms: Iterable[str]) -> str:
-    """Return a sentence that ends with the titles of mechanisms, or "" if there are none."""
-    titles = [mechanism_title(name) for name in legend_order(set(mechanisms))]
+    """Return a sentence that ends with the titles of the mechanisms, or "" if there are none."""
+    titles = [mechanism_title(name) for name in legend_order(mechanisms)]
     return f" {words} {listed(titles)}." if titles else ""
 
 
 def _draw_truth(
-    axis: plt.Axes, curves: list[Curve], delta: float, below: str, beyond: list[str]
+    ax: plt.Axes, curves: list[Curve], delta: float, below: str, beyond: list[str]
 ) -> None:
     """Draw the true deltas and the regions where a claim is true and where it is false.
 
     Args:
-        below: The titles to name in the strip below the floor.
+        below: The titles of the mechanisms to name in the strip below the floor.
         beyond: The mechanisms whose theorems do not cover the budget; they get hollow markers.
     """
     low = FLOOR / 10 ** (3 if below else 0)
-    axis.set(xscale="log", yscale="log", ylim=(low, 3.0))
-    axis.axhspan(delta, 3.0, color=FALSE_COLOUR, alpha=0.1, linewidth=0)
-    axis.axhline(delta, color="black", linewidth=0.8)
-    outside = [curve for curve in curves if curve.drawn_as in beyond]
-    draw_curves(axis, [curve for curve in curves if curve not in outside])
-    draw_curves(axis, outside, markerfacecolor="white", linestyle=":")
-    middle = axis.get_yaxis_transform()
-    axis.text(0.6, delta * 300, "claim false", color=FALSE_COLOUR, ha="center", transform=middle)
-    axis.text(0.98, delta * 1.6, f"claimed: {delta:g}", fontsize=6.5, ha="right", transform=middle)
-    axis.text(0.6, delta / 60, "claim true", ha="center", transform=middle)
+    ax.set(xscale="log", yscale="log", ylim=(low, 3.0))
+    ax.axhspan(delta, 3.0, color=FALSE_COLOUR, alpha=0.1, linewidth=0)
+    ax.axhline(delta, color="black", linewidth=0.8)
+    outside = [curve for curve in curves if curve.representative in beyond]
+    draw_curves(ax, [curve for curve in curves if curve not in outside])
+    draw_curves(ax, outside, markerfacecolor="white", linestyle=":")
+    middle = ax.get_yaxis_transform()
+    ax.text(0.6, delta * 300, "claim false", color=FALSE_COLOUR, ha="center", transform=middle)
+    ax.text(0.98, delta * 1.6, f"claimed: {delta:g}", fontsize=6.5, ha="right", transform=middle)
+    ax.text(0.6, delta / 60, "claim true", ha="center", transform=middle)
     if below:
-        axis.axhspan(low, FLOOR, color="#EEEEEE", linewidth=0)
+        ax.axhspan(low, FLOOR, color="#EEEEEE", linewidth=0)
         words = textwrap.fill(f"below {FLOOR:g}: {below}", 34, break_on_hyphens=False)
-        axis.text(
+        ax.text(
             0.5, math.sqrt(low * FLOOR), words, fontsize=5.5, ha="center", va="center",
             transform=middle,
         )  # fmt: skip
-    axis.set_yticks([10.0**power for power in range(0, round(math.log10(FLOOR)) - 1, -2)])
-    axis.minorticks_off()
+    ax.set_yticks([10.0**power for power in range(0, round(math.log10(FLOOR)) - 1, -2)])
+    ax.minorticks_off()
 
 
 def _outside_theorem(rows: pd.DataFrame) -> list[str]:
     """Return the mechanisms whose theorem requires a smaller epsilon, in the order of legends."""
-    # The only warning that a row can have is about its theorem's range.
+    # A row can have no other message than the warning about its theorem's range.
     return legend_order(rows.loc[rows["message"] != "", "mechanism"])
 
 
 @drawing("suite_cost", kind="figures", needs=["guarantee/grid"])
 def cost(results: Results) -> Drawn:
     """Draw the noise per element over M, as published and at equal true privacy, by family."""
-    grid, epsilon = select_one_epsilon(results.rows)
+    grid, budget = select_one_epsilon(results.rows)
+    epsilon, delta = budget.epsilon, budget.delta
     noise = required(
         _noise(grid), DrawingError("the results hold no expected loss of a mechanism that is drawn")
     )
@@ -236,17 +235,16 @@ def cost(results: Results) -> Drawn:
     )
     true = published_deltas(grid)
     drawn, beyond = [], _outside_theorem(true)
-    for axis, family in zip(axes[0], families, strict=True):
-        drawn += _draw_family(axis, noise[noise["family"] == family], family, beyond)
+    for ax, family in zip(axes[0], families, strict=True):
+        drawn += _draw_family(ax, select(noise, family=family), family, beyond)
     axes[0, 0].set_ylabel(f"{NOISE}\n(l2 sensitivity 1)")
-    for axis in axes[0]:
-        _draw_limit(axis, grid)
-    delta = grid["delta"].iloc[0]
+    for ax in axes[0]:
+        _draw_limit(ax, grid, budget)
     pure = true["mechanism"].map(guarantee_of).isin(FAMILIES)
     stated = true["delta"].mask(pure, 0.0)
-    # The tolerances allow for rounding of the calibration and of an exact zero.
+    # The tolerances allow for rounding in the calibration and in a true delta of zero.
     refuted = (true["lower"] > stated * 1.001 + 1e-300) & (true["message"] == "")
-    # A mechanism without a known loss has no curve here.
+    # A mechanism without a known loss has no curve.
     false = true[refuted & true["mechanism"].isin(noise["mechanism"])]["mechanism"]
     data = pd.concat(drawn).assign(epsilon=epsilon, delta=delta)
     return Drawn(
@@ -257,7 +255,7 @@ def cost(results: Results) -> Drawn:
             f"{IMPOSSIBLE} Curves within 1% are drawn once."
             f"{_sentence(FALSE_AT_SOME, false)}"
         ),
-        data=data.assign(limit=_limits(data["size"], epsilon, delta)),
+        data=data.assign(limit=_limits(data["size"], budget)),
         figure=figure,
         note=QUERY + _sentence(BEYOND, beyond),
     )
@@ -270,34 +268,34 @@ def _family(mechanism: str) -> str:
 
 
 def _draw_family(
-    axis: plt.Axes, panel: pd.DataFrame, family: str, beyond: list[str]
+    ax: plt.Axes, panel: pd.DataFrame, family: str, beyond: list[str]
 ) -> list[pd.DataFrame]:
-    """Draw the curves of a family, with `beyond` marked as outside their theorems.
+    """Draw the curves of a family, and mark the mechanisms `beyond` as outside their theorems.
 
     Returns:
-        The points of the curves.
+        The points of each curve.
     """
     drawn = []
-    everyone = set(panel["mechanism"])
+    mechanisms = set(panel["mechanism"])
     for calibration, line in CALIBRATION_LINES.items():
-        curves = merge_curves(panel[panel["calibration"] == calibration], "size", "noise")
+        curves = merge_curves(select(panel, calibration=calibration), "size", "noise")
         for curve in curves:
             label = "\n= ".join(map(mechanism_title, curve.mechanisms))
-            kind = {"linestyle": line, "label": label}
-            if calibration == "published" and curve.drawn_as in beyond:
-                kind |= {"markerfacecolor": "#D8D8D8"}
+            style = {"linestyle": line, "label": label}
+            if calibration == "published" and curve.representative in beyond:
+                style |= {"markerfacecolor": "#D8D8D8"}
             if calibration == "exact":
-                rest = legend_order(everyone - set(curve.mechanisms))
+                rest = legend_order(mechanisms - set(curve.mechanisms))
                 if len(curve.mechanisms) > max(1, 2 * len(rest)):
                     label = "all"
                     if rest:
                         label += f" but {listed(map(mechanism_title, rest))}"
-                # The marker is small, so that the edge of a filled one below it stays visible.
-                own = {"markerfacecolor": "white", "markersize": 4}
-                kind |= {"label": f"{label},\nequal true privacy"} | own
-            draw_curves(axis, [curve], **kind)
+                # The marker is small, so that the edge of a filled marker below it stays visible.
+                hollow = {"markerfacecolor": "white", "markersize": 4}
+                style |= {"label": f"{label},\nequal true privacy"} | hollow
+            draw_curves(ax, [curve], **style)
             points = curve.table("size", "noise")
             drawn.append(points.assign(family=family, calibration=calibration))
-    axis.set(xscale="log", yscale="log", xlabel="number of elements M", title=family)
-    legend_below(axis)
+    ax.set(xscale="log", yscale="log", xlabel="number of elements M", title=family)
+    legend_below(ax)
     return drawn

@@ -1,8 +1,8 @@
-"""The epsilon at which a mechanism reaches the numbers that the papers state for it.
+"""Tabulate the epsilon at which a mechanism reaches a number that its paper states.
 
 The table `suite_implied_epsilon` has a row for every number that depends on one mechanism's budget
-and that the suite can compute at other budgets, either by the closed form of the noise or by a
-study that runs several. The home of a paper declares its numbers with
+and that the suite can compute at other budgets: by a closed form of the noise, or by a study that
+runs several budgets. The home of a paper declares its numbers with
 `claims.implied_epsilon.implies`.
 """
 
@@ -19,7 +19,7 @@ NEEDS = ["private_data", "private_features", "private_parameters", "dpsgd"]
 
 @drawing("suite_implied_epsilon", kind="tables", needs=NEEDS)
 def implied_epsilons(results: Results) -> Drawn:
-    """Tabulate the stated and the implied epsilons, a row per stated number and mechanism."""
+    """Tabulate the stated and the implied epsilons, one row per stated number and mechanism."""
     required(
         results.rows, DrawingError("the results hold no rows of the studies with stated numbers")
     )

@@ -1,4 +1,4 @@
-"""Linear queries on histograms: the gain of noise that is made for the queries or the data.
+"""Draw the gain of noise that is made for linear queries on histograms, or for the data.
 
 `suite_linear` and `suite_linear_table` read the rows of the study linear_queries.
 """
@@ -10,7 +10,7 @@ import math
 import numpy as np
 import pandas as pd
 
-from claims.judged_rows import LEVELS, ok_rows, required
+from claims.judged_rows import ok_rows, required, select
 from datasets.titles import dataset_title
 from paper_figures import pyplot as plt
 from paper_figures.drawings import DrawingError, Drawn, drawing
@@ -20,6 +20,7 @@ from paper_figures.selections import (
     UNKNOWN,
     failed_mechanisms,
     guarantee_of,
+    private_rows,
     size_of,
 )
 from paper_figures.style import (
@@ -33,9 +34,9 @@ from runs.results import Results
 STUDY = "linear_queries"
 WORKLOADS = {"prefix": "prefix sums", "all-range": "all ranges", "random": "random ranges"}
 UNIT = "gaussian-analytic"
-# The epsilon nearest to this is drawn, because the ratios vary little with epsilon.
+# The epsilon nearest to this one is drawn, because the ratios vary little with epsilon.
 EPSILON = 0.1
-# The ends of the axis, in multiples of the unit's error; ratios beyond it are written as numbers.
+# The ends of the axis, in multiples of the unit's error. Ratios beyond them are written as numbers.
 SHOWN = (3e-3, 3e2)
 # Colour, marker and vertical shift by workload; 1 is the distance between two lines.
 WORKLOAD_MARKS = {
@@ -57,12 +58,10 @@ def linear(results: Results) -> Drawn:
     """Draw the error per query relative to i.i.d. Gaussian noise, by claim (rows) and data set."""
     errors = relative_errors(results.rows)
     epsilon = min(errors["epsilon"].unique(), key=lambda value: abs(math.log(value / EPSILON)))
-    shown = errors[(errors["epsilon"] == epsilon) & ~errors["mechanism"].isin(LEVELS)]
+    shown = private_rows(select(errors, epsilon=epsilon))
     shown = shown.assign(claims=shown["mechanism"].map(guarantee_of))
     groups = {
-        claims: lines
-        for claims in ("pure", "approximate", "local", UNKNOWN)
-        if (lines := _lines(shown[shown["claims"] == claims]))
+        claims: lines for claims in CLAIM_WORDS if (lines := _lines(select(shown, claims=claims)))
     }
     datasets = list(dict.fromkeys(shown["dataset"]))
     counts = [len(lines) for lines in groups.values()]
@@ -76,24 +75,26 @@ def linear(results: Results) -> Drawn:
         sharey="row",
     )
     for row, (claims, lines) in zip(axes, groups.items(), strict=True):
-        for axis, dataset in zip(row, datasets, strict=True):
-            _draw_panel(axis, shown[shown["dataset"] == dataset], lines)
+        for ax, dataset in zip(row, datasets, strict=True):
+            _draw_panel(ax, select(shown, dataset=dataset), lines)
         names = ["\n= ".join(map(mechanism_title, line)) for line in lines]
         row[0].set_yticks(range(len(lines)), names)
         row[0].set_ylim(len(lines) - 0.5, -0.5)
         row[-1].annotate(
             CLAIM_WORDS[claims], (1.03, 0.5), xycoords="axes fraction", rotation=-90, va="center"
         )
-    for axis, dataset in zip(axes[0], datasets, strict=True):
-        axis.set_title(dataset_title(dataset))
+    for ax, dataset in zip(axes[0], datasets, strict=True):
+        ax.set_title(dataset_title(dataset))
     figure.supxlabel("mean squared error per query / that of the analytic Gaussian", fontsize=8)
     _legend(figure, shown)
     beyond = shown[(shown["ratio"] > SHOWN[1]) | (shown["ratio"] < SHOWN[0])]
     rescaled = "exact" in set(beyond["calibration"])
-    titles = {key: line for lines in groups.values() for line in lines for key in line}
-    drawn = shown[[titles[name][0] == name for name in shown["mechanism"]]]
-    names = [" = ".join(map(mechanism_title, titles[name])) for name in drawn["mechanism"]]
-    columns = ["claims", "line", *KEYS, "ratio"]
+    titles = {
+        line[0]: " = ".join(map(mechanism_title, line))
+        for lines in groups.values()
+        for line in lines
+    }
+    drawn = shown[shown["mechanism"].isin(titles)]
     return Drawn(
         caption=(
             "Noise made for the queries or the data: mean squared error per query on histograms "
@@ -102,7 +103,7 @@ def linear(results: Results) -> Drawn:
             "delta at epsilon is the budget's. Arrows with numbers: beyond the axis."
             f"{' Numbers in italics: rescaled.' if rescaled else ''}"
         ),
-        data=drawn.assign(line=names)[columns],
+        data=drawn.assign(line=drawn["mechanism"].map(titles))[["claims", "line", *KEYS, "ratio"]],
         figure=figure,
         note=(
             f"{_dataset_words(results.rows, errors)} The errors are in closed form where the "
@@ -117,7 +118,7 @@ def linear(results: Results) -> Drawn:
 
 @drawing("suite_linear_table", kind="tables", needs=[STUDY])
 def linear_table(results: Results) -> Drawn:
-    """Tabulate errors at every epsilon, a row per data set, workload, mechanism and calibration."""
+    """Tabulate errors at every epsilon, by data set, workload, mechanism and calibration."""
     errors = errors_per_query(results.rows)
     wide = errors.pivot(
         index=KEYS[:-1], columns="epsilon", values=["expected", "measured", "standard_error"]
@@ -155,7 +156,7 @@ def errors_per_query(rows: pd.DataFrame) -> pd.DataFrame:
     """Return a row of errors per data set, workload, mechanism, calibration and epsilon.
 
     The other columns are expected (NaN if unknown), measured, standard_error (NaN for a single
-    trial) and error, which is the expected error if it is known and the measured one otherwise.
+    trial) and error, which is the expected error if it is known and otherwise the measured error.
     All are mean squared errors per query, in records^2.
 
     Raises:
@@ -167,7 +168,7 @@ def errors_per_query(rows: pd.DataFrame) -> pd.DataFrame:
         DrawingError(f"the results hold no errors of {STUDY}; run it first"),
     )
     errors["expected"] = ok_rows(rows, STUDY, "expected_mse").set_index(KEYS)["value"]
-    # Sort by workload, in the order in which they are drawn.
+    # Sort by workload, in the order of the drawing.
     errors = errors.reset_index()
     errors = errors.sort_values(
         "workload", key=lambda names: names.map(list(WORKLOADS).index), kind="stable"
@@ -183,54 +184,54 @@ def relative_errors(rows: pd.DataFrame) -> pd.DataFrame:
     """
     errors = errors_per_query(rows)
     unit = required(
-        errors[(errors["mechanism"] == UNIT) & (errors["calibration"] == "published")],
+        select(errors, mechanism=UNIT, calibration="published"),
         DrawingError(
             f"the errors are drawn relative to those of {UNIT} as published, and the results hold "
             "none; add it to the config"
         ),
     )
-    unit = unit.set_index(["dataset", "workload", "epsilon"])["error"]
-    at = pd.MultiIndex.from_frame(errors[["dataset", "workload", "epsilon"]])
-    return errors.assign(ratio=errors["error"] / unit.reindex(at).to_numpy())
+    keys = ["dataset", "workload", "epsilon"]
+    unit = unit.set_index(keys)["error"].rename("unit")
+    return errors.assign(ratio=errors["error"] / errors.join(unit, on=keys)["unit"])
 
 
 def _lines(shown: pd.DataFrame) -> list[list[str]]:
-    """Group the mechanisms whose errors agree everywhere, in the order of legends."""
+    """Return groups of mechanisms whose errors agree everywhere, in the order of legends."""
     where = ["dataset", "workload", "calibration"]
     ratios = shown.pivot_table(index=where, columns="mechanism", values="ratio")
-    # A mechanism without a result agrees only with others without one.
+    # Where a mechanism has no result, it agrees only with mechanisms that have none either.
     logs = np.log(ratios[legend_order(ratios)]).fillna(math.inf)
     return groups_within(logs, 1e-6)
 
 
-def _draw_panel(axis: plt.Axes, panel: pd.DataFrame, lines: list[list[str]]) -> None:
-    """Draw a marker per workload and calibration on the line of each mechanism."""
+def _draw_panel(ax: plt.Axes, panel: pd.DataFrame, lines: list[list[str]]) -> None:
+    """Draw a marker per workload and calibration for every line of coinciding mechanisms."""
     low, high = SHOWN
-    axis.set(xscale="log", xlim=SHOWN)
-    axis.axvline(1.0, color="black", linewidth=0.8)
+    ax.set(xscale="log", xlim=SHOWN)
+    ax.axvline(1.0, color="black", linewidth=0.8)
     for height, line in enumerate(lines):
-        own = panel[panel["mechanism"] == line[0]]
-        inside = own[own["ratio"].between(low, high)]
+        points = select(panel, mechanism=line[0])
+        inside = points[points["ratio"].between(low, high)]
         for row in inside.itertuples():
             colour, marker, shift = WORKLOAD_MARKS[row.workload]
             published = row.calibration == "published"
-            axis.plot(
+            ax.plot(
                 row.ratio,
                 height + shift,
                 marker,
                 markeredgecolor=colour,
                 markerfacecolor=colour if published else "white",
-                # Hollow markers are small, so that the edge of a filled one below stays visible.
+                # Hollow markers are small, so that the edge of a filled marker below stays visible.
                 markersize=5 if published else 3,
                 zorder=3 if published else 4,
                 markeredgewidth=0.9,
             )
-        _number_beyond(axis, own[own["ratio"] > high], height, 0.98, "right")
-        _number_beyond(axis, own[own["ratio"] < low], height, 0.02, "left")
+        _number_beyond(ax, points[points["ratio"] > high], height, 0.98, "right")
+        _number_beyond(ax, points[points["ratio"] < low], height, 0.02, "left")
 
 
-def _number_beyond(axis: plt.Axes, beyond: pd.DataFrame, height: int, at: float, side: str) -> None:
-    """Write the ratios that lie beyond the axis at its edge, with an arrow towards them."""
+def _number_beyond(ax: plt.Axes, beyond: pd.DataFrame, height: int, at: float, side: str) -> None:
+    """Write the range of the ratios beyond the axis at its edge, with an arrow towards them."""
     if beyond.empty:
         return
     least, most = (
@@ -240,11 +241,11 @@ def _number_beyond(axis: plt.Axes, beyond: pd.DataFrame, height: int, at: float,
     number = least if least == most else f"{least} to {most}"
     words = f"{number} \N{RIGHTWARDS ARROW}" if side == "right" else f"\N{LEFTWARDS ARROW} {number}"
     hollow = set(beyond["calibration"]) == {"exact"}
-    axis.text(
+    ax.text(
         at,
         height + (0.22 if hollow else -0.22),
         words,
-        transform=axis.get_yaxis_transform(),
+        transform=ax.get_yaxis_transform(),
         ha=side,
         va="center",
         fontsize=6,
@@ -269,7 +270,7 @@ def _legend(figure: plt.Figure, shown: pd.DataFrame) -> None:
 
 
 def _budget_words(rows: pd.DataFrame) -> str:
-    """Describe adjacency, delta and trials."""
+    """Describe the adjacency, delta and the number of trials."""
     delta = ", ".join(f"{value:g}" for value in np.unique(rows["delta"]))
     trials = rows["trial"].max() + 1
     return f"one record is added or removed, delta {delta}, {trials} trials"
@@ -277,26 +278,24 @@ def _budget_words(rows: pd.DataFrame) -> str:
 
 def _dataset_words(rows: pd.DataFrame, errors: pd.DataFrame) -> str:
     """Describe the histograms with their sources, and the workloads."""
-    described = []
+    descriptions = []
     for dataset in dict.fromkeys(errors["dataset"]):
-        own = rows[rows["dataset"] == dataset]
-        records = ok_rows(own, STUDY, "records")["value"].iloc[0]
-        source = SOURCE_WORDS[own["data_source"].iloc[0]]
-        cells = size_of(own["shape"].iloc[0])
-        described.append(
+        dataset_rows = select(rows, dataset=dataset)
+        records = ok_rows(dataset_rows, STUDY, "records")["value"].iloc[0]
+        source = SOURCE_WORDS[dataset_rows["data_source"].iloc[0]]
+        cells = size_of(dataset_rows["shape"].iloc[0])
+        descriptions.append(
             f"{dataset_title(dataset)} ({source}, {cells} cells, {records:.0f} records)"
         )
     return (
-        f"Histograms: {'; '.join(described)}. The l1 and l2 sensitivities are 1. On a map, prefix "
-        "sums and ranges are rectangles. The matrix mechanisms receive the workload."
+        f"Histograms: {'; '.join(descriptions)}. The l1 and l2 sensitivities are 1. On a map, "
+        "prefix sums and ranges are rectangles. The matrix mechanisms receive the workload."
     )
 
 
 def _missing_sentences(rows: pd.DataFrame) -> str:
     """Return sentences on mechanisms without a result on a data set or workload, or ""."""
-    refused = rows[rows["metric"] == "refused"].drop_duplicates(
-        ["mechanism", "dataset", "workload"]
-    )
+    refused = select(rows, metric="refused").drop_duplicates(["mechanism", "dataset", "workload"])
     words = [
         f"{mechanism_title(row.mechanism)} ({WORKLOADS[row.workload]} on "
         f"{dataset_title(row.dataset)})"

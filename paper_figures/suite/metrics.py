@@ -1,8 +1,8 @@
-"""The table `suite_metrics`: four measures of noise side by side, error, tails, time and use.
+"""Tabulate four measures of noise side by side: error, tails, time and use.
 
-A row is a published mechanism at a setting of a paper. The expected loss and the kurtosis follow
-from the noise, and sampled losses stand beside the expected one. The seconds and scores come from
-the study that runs the setting.
+A row of the table `suite_metrics` is a published mechanism at a setting of a paper. The expected
+loss and the kurtosis follow from the noise; sampled losses stand beside them. The seconds and
+scores come from the study that runs the setting.
 """
 
 from typing import Any
@@ -21,25 +21,25 @@ from papers.settings import PAPER_SETTINGS
 from runs.result_table import OK
 from runs.results import Results
 
-# The mechanisms of the five papers, and those that all of them compare with.
+# The mechanisms of the five papers, and the mechanisms with which these are compared.
 COMPARED = (
     *("mvg", "mgm", "udn", "idn", "imgm", "r1smg", "tldp-l", "tldp-g"),
     *("gaussian", "gaussian-analytic", "gaussian-per-element", "laplace"),
 )
-# MVG's directional noise in its own studies. SHARE is tau, the share of precision on the rows that
-# the paper calls informative: ALT and target; anchors 0 and 3; FHR, ASV and ALV. RIGHT names them.
+# MVG's directional noise in its own studies. SHARE is tau, the share of the precision on the rows
+# that the paper calls informative: ALT and target; anchors 0 and 3; FHR, ASV and ALV. RIGHT names
+# these sets, and INFORMATIVE has their rows.
 SHARE, RIGHT = 0.95, ("alt-y", "anc0-anc3", "fhr-asv-alv")
 INFORMATIVE = {
     "mvg2018-regression": [2, 5],
     "mvg2018-component": [0, 3],
     "mvg2018-covariance": [0, 7, 9],
 }
-# How many normal numbers to draw for the sampled loss, and the fewest and most losses to draw.
+# The number of elements of noise to draw for the sampled loss, and the fewest and most losses.
 NUMBERS, DRAWS = 300_000, (3, 200)
 
-
-# By setting: the study with its seconds, the metric of its score ("" if no row has the setting's
-# budget), and the other columns that select the score.
+# By setting: the study that runs it, the metric of its score ("" if no row has the setting's
+# budget), and the values of other columns that select the score.
 SOURCES: dict[str, tuple[str, str, dict[str, str]]] = {
     "mvg2018-regression": ("regression", "rmse", {"kernel": "linear"}),
     "mvg2018-component": ("first_component", "error", {}),
@@ -57,12 +57,12 @@ _SCORED = tuple(dict.fromkeys(study for study, score, _ in SOURCES.values() if s
 
 @drawing("suite_metrics", kind="tables", needs=["guarantee/papers", *_SCORED], timings=_TIMED)
 def metrics(results: Results) -> Drawn:
-    """Tabulate the measures, a row per mechanism and setting."""
+    """Tabulate the measures, one row per mechanism and setting."""
     losses = required(
         ok_rows(results.rows, "guarantee", "expected_loss", "papers"),
         DrawingError("the results hold no noise at the papers' settings"),
     )
-    losses = losses[losses["calibration"] == "exact"]
+    losses = select(losses, calibration="exact")
     records = [
         record
         for setting in PAPER_SETTINGS
@@ -100,9 +100,8 @@ def _records(results: Results, losses: pd.DataFrame, setting: PaperSetting, key:
                 rescaled = calibrated(key, setting.query, setting.budget, "exact", **options)
                 exact = rescaled.noise.loss().mean
             else:
-                own = _select_mechanism(losses, setting, key)
-                at = np.isclose(own["epsilon"], setting.budget.epsilon, rtol=1e-9, atol=0)
-                exact = own[at]["value"].mean()
+                rescaled_losses = _select_mechanism(losses, setting, key)
+                exact = _select_epsilon(rescaled_losses, setting)["value"].mean()
             yield {
                 "mechanism": mechanism_title(key) + is_directional * f", tau {SHARE:g}",
                 "setting": setting.name,
@@ -114,7 +113,7 @@ def _records(results: Results, losses: pd.DataFrame, setting: PaperSetting, key:
 
 
 def _variants(setting: PaperSetting, key: str) -> list[tuple[dict[str, Any], str]]:
-    """Return pairs of a mechanism's options and the treatment that its study gives it."""
+    """Return pairs of a mechanism's options and the treatment with that noise in the study."""
     if key != "mvg" or setting.name not in INFORMATIVE:
         return [({}, "iid")]
     mode = "equimodal" if setting.name == "mvg2018-component" else "unimodal"
@@ -124,7 +123,7 @@ def _variants(setting: PaperSetting, key: str) -> list[tuple[dict[str, Any], str
 
 
 def _noise_measures(mechanism: AdditiveMechanism) -> dict[str, float]:
-    """Return the loss by its moments and by draws."""
+    """Return the moments of the loss, and the mean of sampled losses with its standard error."""
     size = mechanism.query.size
     draws = int(np.clip(NUMBERS // size, *DRAWS))
     sampled = mechanism.noise.squared_norms(np.random.default_rng(0), draws)
@@ -141,7 +140,7 @@ def _noise_measures(mechanism: AdditiveMechanism) -> dict[str, float]:
 def _study_measures(
     results: Results, setting: PaperSetting, key: str, treatment: str
 ) -> dict[str, Any]:
-    """Return seconds and score from the study that runs the setting; NaN if it lacks them."""
+    """Return the seconds and the score from the study that runs the setting; NaN if it has none."""
     if setting.name not in SOURCES:
         return {}
     study, metric, where = SOURCES[setting.name]
@@ -150,8 +149,7 @@ def _study_measures(
     seconds = _select_treatment(seconds, treatment)
     draws = seconds["metric"].isin(("draw_seconds", "release_seconds"))
     scores = ok_rows(_select_mechanism(results.rows, setting, key), study, metric)
-    at = np.isclose(scores["epsilon"], setting.budget.epsilon, rtol=1e-9, atol=0)
-    scores = select(scores[at], calibration="published", **where)
+    scores = select(_select_epsilon(scores, setting), calibration="published", **where)
     scores = _select_treatment(scores, treatment)
     return {
         "seconds of a calibration": select(seconds, metric="calibrate_seconds")["value"].median(),
@@ -162,13 +160,17 @@ def _study_measures(
 
 
 def _select_treatment(rows: pd.DataFrame, treatment: str) -> pd.DataFrame:
-    """Return the rows of a treatment at the share SHARE, and those without a treatment."""
+    """Return the rows of a treatment at the share SHARE, and the rows without a treatment."""
     if "treatment" not in rows:
         return rows
     return rows[rows["treatment"].fillna(treatment).eq(treatment) & ~(rows["share"] < SHARE - 1e-9)]
 
 
 def _select_mechanism(rows: pd.DataFrame, setting: PaperSetting, key: str) -> pd.DataFrame:
-    """Return the rows of a mechanism that have a value, at the shape of a setting."""
+    """Return the rows with a value of a mechanism at the shape of a setting."""
     shape = "x".join(map(str, setting.query.shape))
     return select(rows, mechanism=key, shape=shape, status=OK)
+
+
+def _select_epsilon(rows: pd.DataFrame, setting: PaperSetting) -> pd.DataFrame:
+    return rows[np.isclose(rows["epsilon"], setting.budget.epsilon, rtol=1e-9, atol=0)]

@@ -1,11 +1,12 @@
-"""The table `suite_panels`: every panel of the papers' figures on learning, with sizes.
+"""Tabulate every panel of the papers' figures on learning, with its sizes.
 
-A row has the panel's data, the size of the run and that of the paper. A panel that was not run
-names its data set all the same.
+A row of the table `suite_panels` has a panel's data set, and the sizes in the run and in the paper.
+Panels that were not run have a row too.
 """
 
 import pandas as pd
 
+from claims.judged_rows import required, select
 from claims.paper import paper_of
 from datasets.titles import dataset_title
 from paper_figures.drawings import DrawingError, Drawn, drawing
@@ -13,20 +14,22 @@ from paper_figures.panel_sizes import FIGURES, size_here
 from runs.results import Results
 
 DIFFERS = "what else differs in the reference run (the paper's in brackets)"
+STUDIES = [figure.study for figure in FIGURES]
 
 
-@drawing("suite_panels", kind="tables", needs=[figure.study for figure in FIGURES])
+@drawing("suite_panels", kind="tables", needs=STUDIES)
 def panels(results: Results) -> Drawn:
     """Tabulate the panels, one per row."""
-    rows = results.rows
-    if not rows["study"].isin([figure.study for figure in FIGURES]).any():
-        raise DrawingError("the results hold no study of these figures")
-    rows = rows[rows["data_source"] == "official"]
+    rows = required(
+        results.rows[results.rows["study"].isin(STUDIES)],
+        DrawingError("the results hold no study of these figures"),
+    )
+    rows = select(rows, data_source="official")
     records = []
     for figure in FIGURES:
         differs = paper_of(figure.paper).differs.get(figure.study, {})
         for dataset, stated in figure.records.items():
-            here = size_here(rows[rows["dataset"] == dataset], figure.study)
+            here = size_here(select(rows, dataset=dataset), figure.study)
             differing = differs.get(dataset, "nothing that the paper states")
             records.append(
                 {

@@ -1,4 +1,4 @@
-"""Tables that say whether each mechanism's claim is true at the papers' settings.
+"""Tabulate whether each mechanism's claim is true at the papers' settings.
 
 `suite_verdicts` and `suite_summary` read the rows of the study guarantee on its data set "papers".
 """
@@ -7,17 +7,18 @@ import numpy as np
 import pandas as pd
 
 from claims.guarantee import by_setting, setting_of
-from claims.judged_rows import LEVELS, required
+from claims.judged_rows import required, select
 from mechanisms.query.words import rounded_up
 from mechanisms.verification.verification import HOLDS, LOOSE, REFUTED, UNDECIDED
 from paper_figures.drawings import DrawingError, Drawn, drawing
+from paper_figures.selections import private_rows
 from paper_figures.style import class_of, legend_order
 from runs.result_table import OK
 from runs.results import Results
 
 VERDICT_WORDS = (HOLDS, LOOSE, REFUTED, UNDECIDED)
 EXACT, UPPER_BOUND, LOWER_BOUND = "exact", "upper bound", "lower bound"
-# A delta counts as exact if its bounds differ by at most this share of the upper one.
+# A delta counts as exact if its bounds differ by at most this share of the upper bound.
 _NUMERICAL = 0.02
 _UNDERFLOWN = (
     "If a claim is refuted and no true delta is given, the delta that refutes it is above 0 and "
@@ -27,7 +28,7 @@ _UNDERFLOWN = (
 
 @drawing("suite_verdicts", kind="tables", needs=["guarantee/papers"])
 def verdicts(results: Results) -> Drawn:
-    """Tabulate claim, truth and verdict, a row per mechanism and setting of a paper."""
+    """Tabulate the claimed and true values and the verdict, per mechanism and paper's setting."""
     return Drawn(
         caption=(
             "Is the claim true? Every mechanism as published, at the settings of the papers: "
@@ -60,18 +61,17 @@ def verdict_table(rows: pd.DataFrame) -> pd.DataFrame:
     Raises:
         DrawingError: The results hold no verdict.
     """
-    rows = rows[(rows["dataset"] == "papers") & (rows["status"] == OK)]
     rows = required(
-        rows[(rows["calibration"] == "published") & ~rows["mechanism"].isin(LEVELS)],
+        private_rows(select(rows, dataset="papers", status=OK, calibration="published")),
         DrawingError("the results hold no verdict at the papers' settings"),
     )
     records = []
-    # The study omits an infinite epsilon.
+    # The study stores no row for a true epsilon that is infinite.
     table = by_setting(rows).fillna({"true_epsilon": np.inf})
     for (mechanism, shape, epsilon, delta), values in table.iterrows():
         setting = setting_of(shape, epsilon, delta)
         known, far = class_of(mechanism), values["distance_to_no_data"]
-        # A refuted pure claim has a delta above 0; if it reads 0, it is below the least float.
+        # A refuted claim has a true delta above 0; a stored 0 is below the smallest float.
         underflown = values["verdict"] == REFUTED and values["true_delta"] == 0
         records.append(
             {
@@ -102,8 +102,8 @@ def verdict_table(rows: pd.DataFrame) -> pd.DataFrame:
 def summary(results: Results) -> Drawn:
     """Tabulate each mechanism's verdicts over the papers' settings, and the worst setting.
 
-    The worst has the largest ratio of true to claimed epsilon, among the refuted settings with a
-    true delta or, if there are none, among all.
+    The worst setting has the largest ratio of true to claimed epsilon among the refuted settings
+    with a true delta. If there are none, it is chosen among all settings.
     """
     table = verdict_table(results.rows)
     records = []
@@ -111,16 +111,16 @@ def summary(results: Results) -> Drawn:
         printed = group[(group["verdict"] == REFUTED) & group["true delta"].notna()]
         shown = printed if len(printed) else group
         worst = group.loc[shown["true epsilon"].div(shown["claimed epsilon"]).idxmax()]
+        verdicts = list(group["verdict"])
+        in_range = list(group.loc[group["in its range"] == "yes", "verdict"])
         records.append(
             {
                 "mechanism": mechanism,
                 "theorem": worst["theorem"],
-                **{word: int((group["verdict"] == word).sum()) for word in VERDICT_WORDS},
+                **{word: verdicts.count(word) for word in VERDICT_WORDS},
                 "profile is a bound": int((group["profile"] != EXACT).sum()),
-                "refuted in its range": int(
-                    ((group["verdict"] == REFUTED) & (group["in its range"] == "yes")).sum()
-                ),
-                "settings in its range": int((group["in its range"] == "yes").sum()),
+                "refuted in its range": in_range.count(REFUTED),
+                "settings in its range": len(in_range),
                 "worst setting": worst["setting"],
                 "claimed (epsilon, delta)": (
                     f"({worst['claimed epsilon']:g}, {worst['claimed delta']:.3g})"
@@ -153,9 +153,9 @@ def summary(results: Results) -> Drawn:
 def _profile(values: pd.Series) -> str:
     """Return whether the true values of a setting are exact, upper bounds or lower bounds.
 
-    They are exact if the bounds of delta agree and either the claim is refuted or the variance that
-    it needs is known. The bounds alone do not suffice: the delta of a pure claim that holds is 0,
-    but its epsilon may be a mere bound.
+    They are exact if the bounds on delta agree and either the claim is refuted or the variance that
+    it needs is known. The bounds alone do not suffice: the delta of a pure claim that holds is
+    0, but its true epsilon may only be bounded.
     """
     lower, value, upper = (
         values[name] for name in ("true_delta_lower", "true_delta", "true_delta_upper")
