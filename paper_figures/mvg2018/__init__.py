@@ -2,8 +2,8 @@
 
 figures     Figure 4, Tables 3 to 6
 
-`compared_study` selects the trials for all of them. `verdicts` judges the three studies, with
-`draws` of the noise where trials are too few. `theorems` needs no study.
+`compared_study` selects the trials for all of them. `verdicts` judges the three studies; `draws`
+draws more noise if the trials are too few. `theorems` judges the theory and reads no study.
 """
 
 NAME = "MVG"

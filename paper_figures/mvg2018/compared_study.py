@@ -1,7 +1,7 @@
-"""The studies of mvg2018 Sections 7 and 8, and the trials that their tables and verdicts read.
+"""Describe the studies of mvg2018 Sections 7 and 8, and select the trials that are shown or judged.
 
 Every figure, table and verdict of a study selects its trials here, so that claims are judged by
-the numbers that are drawn. Drawings use the data set of the run, official data if there is any.
+the numbers that are drawn. Drawings show one data set of the run, an official one if there is any.
 Verdicts use only official data at the paper's shape and budget.
 """
 
@@ -26,9 +26,9 @@ SETTING = (
     "Frobenius norm of the answer: it is that of data in [-1, 1]"
 )
 KERNEL_TITLES = {"linear": "linear kernel", "polynomial": "cubic kernel", "rbf": "Gaussian kernel"}
-# The treatment of a mechanism that is used in one way only.
+# The treatment of a mechanism that has no treatments.
 WHOLE_QUERY = ""
-# The titles of treatments; a set of features without an entry has its name as title.
+# The titles of treatments. A set of features without an entry has its name as its title.
 TREATMENT_TITLES = {
     "alt-y": "ALT and target",
     "alt": "ALT alone",
@@ -51,20 +51,20 @@ class ComparedStudy:
     """One of the three studies in which mvg2018 compares MVG with other mechanisms.
 
     Args:
-        name: The name of the study, see `studies`.
+        name: The name of the study in `studies`.
         dataset: The key of the paper's data set.
         numeral: The study's number in the paper, such as "II".
         table: The number of its table in the paper.
         setting: The paper's query and budget.
-        score: The metric that is compared; smaller is better.
+        score: The metric that is compared; smaller values are better.
         score_words: A description of the score.
         score_symbol: The label of the score on an axis.
         query_words: A description of the query and its sensitivity.
         choices: Sentences on the choices that the paper leaves open.
         exact_floor: The mean error of the random answer on the paper's data, if it is known in
             closed form.
-        methods: The paper's names of its methods by the key of the mechanism.
-        mvg_name: The paper's name of MVG with the right features.
+        methods: The paper's names of the mechanisms, by key.
+        mvg_name: The paper's name of MVG with the features that the paper calls informative.
     """
 
     name: str
@@ -82,7 +82,7 @@ class ComparedStudy:
     mvg_name: str = "MVG"
 
     def drawn_rows(self, rows: pd.DataFrame) -> tuple[pd.DataFrame, str]:
-        """Return the study's rows on the data set to draw, and its title with the source."""
+        """Return the study's rows on the data set to draw, and that data set's title and source."""
         dataset, source = main_dataset(rows, self.name)
         return select(rows, study=self.name, dataset=dataset), source
 
@@ -90,7 +90,7 @@ class ComparedStudy:
         """Return the study's rows at the paper's data, shape and budget.
 
         Raises:
-            CannotJudge: There are none.
+            CannotJudge: There are no such rows.
         """
         shape = "x".join(map(str, self.setting.query.shape))
         chosen = official_study(
@@ -103,7 +103,7 @@ class ComparedStudy:
         return pick(chosen, epsilon=self.setting.budget.epsilon)
 
     def scores(self, rows: pd.DataFrame) -> pd.DataFrame:
-        """Return the score of every trial; an absent `treatment` becomes `WHOLE_QUERY`."""
+        """Return the score of every trial, with WHOLE_QUERY in place of an absent treatment."""
         chosen = ok_rows(rows, self.name, self.score)
         return chosen.assign(treatment=chosen["treatment"].fillna(WHOLE_QUERY))
 
@@ -118,34 +118,34 @@ class ComparedStudy:
 
 
 def treatment_title(treatment: str) -> str:
-    """Return the title of a treatment."""
+    """Return the title of a treatment in figures and findings."""
     return TREATMENT_TITLES.get(treatment, treatment)
 
 
 def kernels_of(scores: pd.DataFrame) -> list[str | None]:
-    """Return the kernels of the regression, or [None] for a study without kernels."""
+    """Return the kernels in the scores of a regression, or [None] for a study without kernels."""
     if "kernel" not in scores:
         return [None]
     return sorted(scores["kernel"].dropna().unique()) or [None]
 
 
 def select_kernel(scores: pd.DataFrame, kernel: str | None) -> pd.DataFrame:
-    """Return the scores with one kernel, or all scores if it is None."""
+    """Return the scores with one kernel, or all scores if the kernel is None."""
     return scores if kernel is None else select(scores, kernel=kernel)
 
 
 def select_best_share(scores: pd.DataFrame) -> pd.DataFrame:
-    """Return one treatment's scores at the share tau with the least mean, all if it has no shares.
+    """Return one treatment's scores at its share tau with the least mean; all if it has no shares.
 
     As in the paper, the share is chosen with the data, which favours the treatment.
     """
     if scores["share"].isna().all():
         return scores
-    return scores[scores["share"] == scores.groupby("share")["value"].mean().idxmin()]
+    return select(scores, share=scores.groupby("share")["value"].mean().idxmin())
 
 
 def difference(larger: pd.DataFrame, smaller: pd.DataFrame) -> Mean:
-    """Return the paired difference, rounded so that equal predictions differ by exactly 0."""
+    """Return the difference by trial, rounded so that equal predictions differ by exactly 0."""
     found = paired(larger, smaller)
     # Adding 0 turns -0 into 0.
     return replace(found, values=found.values.round(9) + 0.0)
@@ -154,8 +154,8 @@ def difference(larger: pd.DataFrame, smaller: pd.DataFrame) -> Mean:
 def right_treatment(scores: pd.DataFrame) -> str | None:
     """Return MVG's treatment with the features that the paper calls informative; None without MVG.
 
-    By convention this is the first set in the config, and the rows keep the config's order
-    (`studies.base.treatments.right_features`).
+    By convention the config lists this set of features first (see
+    `studies.base.treatments.right_features`), and the rows keep the config's order.
     """
     sets = select(scores, mechanism=MVG)
     sets = sets[sets["share"].notna() & ~sets["treatment"].isin((IID, PCA))]["treatment"]
@@ -163,10 +163,10 @@ def right_treatment(scores: pd.DataFrame) -> str | None:
 
 
 def require_right_treatment(scores: pd.DataFrame, study: ComparedStudy) -> str:
-    """Return `right_treatment`, which must exist.
+    """Return `right_treatment` of the scores, or raise an error.
 
     Raises:
-        CannotJudge: MVG has no result.
+        CannotJudge: The scores have no rows of MVG with directions.
     """
     right = right_treatment(scores)
     if right is None:
@@ -174,7 +174,7 @@ def require_right_treatment(scores: pd.DataFrame, study: ComparedStudy) -> str:
     return right
 
 
-# Methods in all three studies; the second has its own Gaussian and exponential mechanisms.
+# The methods in all three studies.
 SHARED_METHODS = {
     "non-private": "Non-private",
     "random-answer": "Random guess",
@@ -182,6 +182,8 @@ SHARED_METHODS = {
     "jl": "JL transform",
     "laplace": "Laplace",
 }
+# The methods in the two studies of identity queries.
+IDENTITY_METHODS = SHARED_METHODS | {"gaussian": "Gaussian", "exponential": "Exponential"}
 
 REGRESSION = ComparedStudy(
     name="regression",
@@ -202,15 +204,15 @@ REGRESSION = ComparedStudy(
         "right features and the target "
         "alone (Section 9.3)."
     ),
-    methods=SHARED_METHODS | {"gaussian": "Gaussian", "exponential": "Exponential"},
+    methods=IDENTITY_METHODS,
     mvg_name="MVG-1",
 )
 
 
-# The mean error of a uniformly random direction v for the covariance C of the first 2,021 records:
-# lambda_1 - tr(C) / 4, because E v v^T = I / 4.
+# The mean error of a uniformly random direction v for the covariance C below: lambda_1 - tr(C) / 4,
+# because E v v^T = I / 4.
 RANDOM_COMPONENT = 0.5064142
-# C is X X^T / N of these records; the study computes it from the official file.
+# X X^T / N of the first N = 2,021 records, which the study computes from the official file.
 EXACT_COVARIANCE = (
     (0.3875999732615629, 0.2048593908560119, -0.14219287595013907, -0.19369234210786745),
     (0.2048593908560119, 0.1899431964374073, -0.12431089227115291, -0.14706284017812962),
@@ -252,7 +254,7 @@ COVARIANCE = ComparedStudy(
         "Every feature is mapped onto [-1, 1], which uses the data and is not private. The "
         "covariance is not centred. MVG is Algorithm 1."
     ),
-    methods=SHARED_METHODS | {"gaussian": "Gaussian", "exponential": "Exponential"},
+    methods=IDENTITY_METHODS,
 )
 STUDIES = {study.name: study for study in (REGRESSION, FIRST_COMPONENT, COVARIANCE)}
 
@@ -260,9 +262,9 @@ STUDIES = {study.name: study for study in (REGRESSION, FIRST_COMPONENT, COVARIAN
 def seconds_of(
     results: Results, study: ComparedStudy, metric: str = "release_seconds"
 ) -> pd.DataFrame:
-    """Return published timings of the whole query, such as a release, on the data set to draw."""
+    """Return the published timings of the whole query on the data set to draw."""
     rows, _ = study.drawn_rows(results.rows)
     timings = results.timings[results.timings["dataset"].isin(rows["dataset"])]
-    own = select(ok_rows(timings, study.name, metric), calibration="published")
-    chosen = own.assign(treatment=own["treatment"].fillna(WHOLE_QUERY))
+    published = select(ok_rows(timings, study.name, metric), calibration="published")
+    chosen = published.assign(treatment=published["treatment"].fillna(WHOLE_QUERY))
     return chosen[chosen["treatment"] != SUBSPACE]

@@ -1,4 +1,4 @@
-"""Verdicts on mvg2018's Experiments II and III by many draws of the published noise.
+"""Judge mvg2018's Experiments II and III by many draws of the published noise.
 
 The draws are needed because the standard error of the paper's 100 trials exceeds the differences
 that the paper claims.
@@ -33,6 +33,7 @@ from studies.base.treatments import IID
 SHARES = (0.55, 0.65, 0.75, 0.85, 0.95)
 # X X^T / N of the official records, with each feature mapped onto [-1, 1], in the loader's order.
 EXACT = np.loadtxt(Path(__file__).parent / "cardiotocography_covariance.csv", delimiter=",")
+# The number of draws that are held in memory at once.
 _AT_ONCE = 4000
 
 
@@ -42,11 +43,11 @@ class DrawnStudy:
 
     Args:
         compared: The study.
-        sets: The indices of informative directions by the name of their set; the paper's right set
-            comes first.
-        draw: Returns MVG's error in each draw, shape (draws,), for a set or "iid" (equal
-            precision), a share tau, which "iid" ignores, and a number of draws. Every set and share
-            uses the same normals.
+        sets: The indices of informative directions, by the name of the set. The paper's set is
+            first.
+        draw: A function of a treatment, a share tau and a number of draws. It returns MVG's error
+            in each draw, of shape (draws,). The treatment is the name of a set, or "iid" for equal
+            precision, which ignores tau. All treatments and shares use the same normal numbers.
     """
 
     compared: ComparedStudy
@@ -54,22 +55,22 @@ class DrawnStudy:
     draw: Callable[[str, float, int], np.ndarray]
 
     def best(self, draws: int, treatment: str | None = None) -> np.ndarray:
-        """Return MVG's errors with a set, by default the right one, at its best share tau."""
+        """Return MVG's errors with a treatment, by default the first set, at its best share tau."""
         treatment = treatment or next(iter(self.sets))
         shares = SHARES[:1] if treatment == IID else SHARES
         return min((self.draw(treatment, share, draws) for share in shares), key=np.mean)
 
     def covers(self, rows: pd.DataFrame) -> bool:
-        """Whether the rows have the paper's data set, shape and budget, as the draws do."""
+        """Return whether all rows have the paper's data set, shape and budget, as the draws do."""
         setting = self.compared.setting
-        own = rows["dataset"] == self.compared.dataset
-        own &= rows["shape"] == "x".join(map(str, setting.query.shape))
+        matches = rows["dataset"] == self.compared.dataset
+        matches &= rows["shape"] == "x".join(map(str, setting.query.shape))
         for name in ("epsilon", "delta"):
-            own &= np.isclose(rows[name], getattr(setting.budget, name), atol=0)
-        return bool(own.all())
+            matches &= np.isclose(rows[name], getattr(setting.budget, name), atol=0)
+        return bool(matches.all())
 
     def sizes(self, draws: int) -> Sizes:
-        """Return the sizes behind a verdict on the draws."""
+        """Return the sizes behind a verdict by draws."""
         budget = self.compared.setting.budget
         return Sizes(
             dataset=self.compared.dataset,
@@ -85,11 +86,10 @@ def component_errors(treatment: str, share: float, draws: int) -> np.ndarray:
 
     The arguments are those of `DrawnStudy.draw`.
     """
-    exact, setting = np.array(EXACT_COVARIANCE), FIRST_COMPONENT.setting
-    precision = [1 / len(exact)] * len(exact)
+    exact, setting, options = np.array(EXACT_COVARIANCE), FIRST_COMPONENT.setting, {}
     if treatment != IID:
-        precision = binary_allocation(len(exact), COMPONENT.sets[treatment], share)
-    noise = calibrated("mvg", setting.query, setting.budget, mode="equimodal", precision=precision)
+        options["precision"] = binary_allocation(len(exact), COMPONENT.sets[treatment], share)
+    noise = calibrated("mvg", setting.query, setting.budget, mode="equimodal", **options)
     answers = exact + noise.sample(np.random.default_rng(0), draws)
     # The paper takes the first left singular vector of the release.
     component = np.linalg.eigh(answers @ answers.swapaxes(1, 2))[1][:, :, -1]
@@ -102,8 +102,8 @@ def record_errors(treatment: str, share: float, draws: int, mechanism: str = "mv
     """Return the RSS (eq. 5) of MVG's Algorithm 1, or of a mechanism with i.i.d. Gaussian noise.
 
     Gaussian noise with i.i.d. columns has the same law under every rotation of the records. So m
-    columns can hold the data. The other columns are pure noise and enter through their Wishart
-    matrix, which is drawn by Bartlett's decomposition. The arguments are those of
+    columns can hold the data. The other columns are pure noise, and enter through their Wishart
+    matrix, which is drawn by Bartlett's decomposition. The other arguments are those of
     `DrawnStudy.draw`.
     """
     setting, size, options = COVARIANCE.setting, len(EXACT), {}
@@ -119,6 +119,7 @@ def record_errors(treatment: str, share: float, draws: int, mechanism: str = "mv
 
 
 def _errors_of(rng: np.random.Generator, deviations: np.ndarray, draws: int) -> np.ndarray:
+    """Draw the RSS, given the noise's standard deviation of each row, shape (m, 1)."""
     size, records = len(EXACT), COVARIANCE.setting.query.shape[1]
     data = np.linalg.cholesky(records * EXACT)
     with_data = data + deviations * rng.standard_normal((draws, size, size))
@@ -133,19 +134,19 @@ def _errors_of(rng: np.random.Generator, deviations: np.ndarray, draws: int) -> 
 
 
 def gaussian_lead(draws: int) -> Mean:
-    """Return the RSS of the classic Gaussian minus that of MVG at its best share."""
+    """Return the RSS of the classic Gaussian minus the RSS of MVG at its best share tau."""
     return Mean(record_errors(IID, SHARES[0], draws, "gaussian") - RECORDS.best(draws))
 
 
 COMPONENT = DrawnStudy(
     compared=FIRST_COMPONENT,
-    # The indices are those of the anchors, which the paper counts from 0.
+    # The indices are the numbers of the anchors, which the paper counts from 0.
     sets={"anc0-anc3": [0, 3], "anc0": [0], "anc3": [3], "anc1-anc2": [1, 2]},
     draw=component_errors,
 )
 RECORDS = DrawnStudy(
     compared=COVARIANCE,
-    # The right set is FHR, ASV and ALV; the wrong one has all other features.
+    # The first set is FHR, ASV and ALV; the wrong set has all other features.
     sets={"fhr-asv-alv": [0, 7, 9], "wrong": [i for i in range(len(EXACT)) if i not in (0, 7, 9)]},
     draw=record_errors,
 )
@@ -154,10 +155,9 @@ DRAWN = {each.compared.numeral: each for each in (COMPONENT, RECORDS)}
 
 @judge
 def drawn_error(*, margin: float, draws: Count) -> Finding:
-    """Judge whether MVG's error at its best share is below a random component's by the margin.
+    """Judge whether MVG's error in Table 4 is below a random component's by more than the margin.
 
-    The claim is about Table 4. With this many draws, the least of the means over five shares is
-    not a matter of chance.
+    MVG has its best share tau. With many draws, the least of five means is no matter of chance.
     """
     best = COMPONENT.best(draws)
     lead = Mean(RANDOM_COMPONENT - best)
@@ -179,7 +179,7 @@ def drawn_directions(
 ) -> Finding:
     """Judge whether the first set of each pair has the larger error (Figure 4, middle and right).
 
-    Each set has its best share tau, which the paper reports (Section 7.1.3).
+    The error of each set is taken at its best share tau, as in the paper (Section 7.1.3).
     """
     drawn = DRAWN[numeral]
     found = {name: drawn.best(draws, name) for pair in above for name in pair}
@@ -200,7 +200,7 @@ def drawn_directions(
 
 
 def signal_of(study: ComparedStudy, first: np.ndarray, second: np.ndarray, margin: float) -> Signal:
-    """Return the signal that tells whether either set of directions beats having no data."""
+    """Return the signal that tells whether either of two errors beats a random component's."""
     return Signal(
         means=(float(first.mean()), float(second.mean())),
         floor=study.exact_floor,
@@ -214,11 +214,11 @@ def signal_of(study: ComparedStudy, first: np.ndarray, second: np.ndarray, margi
 def close_to_noiseless(*, margins: dict[str, float], draws: dict[str, Count]) -> Finding:
     """Judge whether MVG is close to the baseline without noise in Experiments II and III.
 
-    A single experiment in which it is not contradicts the claim.
+    The claim is contradicted if MVG is not close in one of them.
 
     Args:
-        margins: The largest error above the noiseless one that counts as close, by study.
-        draws: The number of draws by study.
+        margins: The largest excess over the noiseless error that counts as close, by study.
+        draws: The number of draws, by study.
     """
     parts = []
     for drawn, error in ((COMPONENT, "error"), (RECORDS, "RSS")):

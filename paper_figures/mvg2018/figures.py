@@ -1,10 +1,10 @@
-"""Figure 4 and Tables 3 to 6 of mvg2018.
+"""Draw Figure 4 and Tables 3 to 6 of mvg2018.
 
-Figure 4 and Tables 3 to 5 have the errors of its three studies, Table 6 the seconds of a release.
-In the tables MVG is compared with other mechanisms at its best share tau, which is chosen with the
-data, as in the paper: this favours MVG. The paper does not state gamma, so its largest value on the
-range of the data is used. The exact calibration bounds every other choice of gamma, because its
-noise is the least with which the claimed guarantee holds.
+Figure 4 and Tables 3 to 5 have the errors of the three studies, and Table 6 has the times of a
+release. The tables compare MVG with other mechanisms at its best share tau. As in the paper, the
+share is chosen with the data, which favours MVG. The paper does not state gamma, so its largest
+value on the range of the data is used. The exact calibration bounds every other choice of gamma,
+because its noise is the least with which the claimed guarantee holds.
 """
 
 import math
@@ -50,7 +50,7 @@ from papers.mvg2018 import STATED_ABOVE_MVG, STATED_MILLISECONDS, STATED_RMSE
 from runs.results import Results
 from studies.base.treatments import IID, PCA
 
-# The number of draws behind the published lines, by study.
+# The number of draws behind the lines as published, by study.
 _DRAWS = {COMPONENT: 200_000, RECORDS: 20_000}
 _SET_COLOURS = ("#009E73", "#D55E00", "#0072B2", "#CC79A7", "#999933", "#56B4E9")
 _SET_MARKERS = "Dos^vP"
@@ -62,14 +62,14 @@ def figure_4(results: Results) -> Drawn:
     """Draw the error over tau: a line per set of informative features, a panel per study."""
     studies = tuple(STUDIES.values())
     drawn = [study.drawn_rows(results.rows) for study in studies]
+    scores_by_study = {
+        study.name: study.scores(rows) for study, (rows, _) in zip(studies, drawn, strict=True)
+    }
     scores = required(
-        pd.concat(
-            select(study.scores(rows), mechanism=MVG)
-            for study, (rows, _) in zip(studies, drawn, strict=True)
-        ),
+        pd.concat(select(each, mechanism=MVG) for each in scores_by_study.values()),
         DrawingError("Figure 4 needs the mechanism mvg"),
     )
-    # There are no draws for data or sizes other than the paper's.
+    # Draws exist only for the paper's data and sizes.
     papers = {
         each.compared.name: each
         for each in _DRAWS
@@ -77,10 +77,6 @@ def figure_4(results: Results) -> Drawn:
     }
     lines, by_draws = _replace_by_draws(_mean_lines(scores), papers)
     zero = ok_rows(drawn[0][0], REGRESSION.name, "rmse_of_zero")["value"].mean()
-    levels = {
-        study.name: study.scores(rows).query("mechanism in @LEVELS and treatment == ''")
-        for study, (rows, _) in zip(studies, drawn, strict=True)
-    }
     calibrations = [name for name in CALIBRATION_LINES if name in set(scores["calibration"])]
     columns = [(study, kernel) for study in studies for kernel in kernels_of(study.scores(scores))]
     figure, axes = plt.subplots(
@@ -91,35 +87,35 @@ def figure_4(results: Results) -> Drawn:
         squeeze=False,
     )
     for row, (study, kernel) in zip(axes, columns, strict=True):
-        own = select_kernel(select(lines, study=study.name), kernel)
-        for axis, calibration in zip(row, calibrations, strict=True):
-            panel = select(own, calibration=calibration)
-            _panel(axis, panel)
-            controls = select_kernel(levels[study.name], kernel)
+        study_lines = select_kernel(select(lines, study=study.name), kernel)
+        for ax, calibration in zip(row, calibrations, strict=True):
+            panel = select(study_lines, calibration=calibration)
+            _panel(ax, panel)
+            kernel_scores = select_kernel(scores_by_study[study.name], kernel)
             _levels(
-                axis, study, controls, zero, study.exact_floor if study.name in papers else None
+                ax, study, kernel_scores, zero, study.exact_floor if study.name in papers else None
             )
             if study is REGRESSION:
-                axis.set_yscale("log")
+                ax.set_yscale("log")
             elif study is FIRST_COMPONENT and calibration == "exact":
-                # The axis reaches from zero, without noise, beyond a thousandth of a random error.
-                axis.set_yscale("symlog", linthresh=1e-4)
-                axis.set_ylim(bottom=0)
+                # Errors range from zero, without noise, to over a thousandth of a random error.
+                ax.set_yscale("symlog", linthresh=1e-4)
+                ax.set_ylim(bottom=0)
             else:
-                _zoom(axis, panel)
+                _zoom(ax, panel)
         title = f"{study.numeral}: {study.name.replace('_', ' ')}"
         title += f"\n{KERNEL_TITLES[kernel]}" if kernel else ""
         row[0].set_ylabel(f"{title}\n{study.score_symbol}", fontsize=7)
-        # The kernels of a study share its legend.
-        if (study, kernel) == next(each for each in columns if each[0] is study):
+        # The kernels of a study share one legend.
+        if kernel == kernels_of(study.scores(scores))[0]:
             handles, labels = row[0].get_legend_handles_labels()
             row[-1].legend(
                 handles, labels, loc="upper left", bbox_to_anchor=(1.02, 1.0), fontsize=6
             )
-    for axis, calibration in zip(axes[0], calibrations, strict=True):
-        axis.set_title(CALIBRATION_TITLES[calibration])
-    for axis in axes[-1]:
-        axis.set_xlabel("share tau")
+    for ax, calibration in zip(axes[0], calibrations, strict=True):
+        ax.set_title(CALIBRATION_TITLES[calibration])
+    for ax in axes[-1]:
+        ax.set_xlabel("share tau")
     words = "; ".join(f"{study.numeral}: {study.score_words}" for study in studies)
     return Drawn(
         caption=(
@@ -146,9 +142,9 @@ def figure_4(results: Results) -> Drawn:
 
 
 def _mean_lines(scores: pd.DataFrame) -> pd.DataFrame:
-    """Compute the mean and 95% interval over trials for every treatment and share."""
+    """Compute the mean and its 95% interval over trials for every treatment and share."""
     keys = ["study", "kernel", "calibration", "treatment", "share"]
-    # dropna=False keeps equal precision, which has no share, and the studies without kernels.
+    # dropna=False keeps equal precision, which has no share, and studies without kernels.
     groups = scores.groupby(keys, sort=False, dropna=False)["value"]
     return pd.DataFrame(
         [(*key, (mean := Mean(values)).value, *mean.interval(SHOWN)) for key, values in groups],
@@ -159,20 +155,20 @@ def _mean_lines(scores: pd.DataFrame) -> pd.DataFrame:
 def _replace_by_draws(
     lines: pd.DataFrame, drawn: Mapping[str, DrawnStudy]
 ) -> tuple[pd.DataFrame, str]:
-    """Replace published lines of II and III by the draws on which their verdicts rest.
+    """Replace the published lines of studies with means over draws, on which the verdicts rest.
 
     Args:
         lines: The lines of `_mean_lines`.
-        drawn: The studies to replace, by name.
+        drawn: The studies whose lines are replaced, by name.
 
     Returns:
-        The lines, and words on the number of draws for the caption, "" if nothing was replaced.
+        The lines, and a clause for the caption with the number of draws; "" if nothing was
+        replaced.
     """
     lines, counts = lines.copy(), {}
-    own = (lines["calibration"] == "published") & lines["study"].isin(drawn)
-    for index, row in lines[own].iterrows():
-        study = drawn[row["study"]]
-        if row["treatment"] in (IID, *study.sets):
+    for index, row in select(lines, calibration="published").iterrows():
+        study = drawn.get(row["study"])
+        if study and row["treatment"] in (IID, *study.sets):
             # Equal precision has no share.
             share = SHARES[0] if pd.isna(row["share"]) else row["share"]
             mean = Mean(study.draw(row["treatment"], share, _DRAWS[study]))
@@ -183,42 +179,45 @@ def _replace_by_draws(
     return lines, f"; {listed(counts)} as published by {listed(counts.values())} draws"
 
 
-def _zoom(axis, panel: pd.DataFrame) -> None:
-    """Limit the axis to MVG's errors if they are far from the error without noise."""
+def _zoom(ax, panel: pd.DataFrame) -> None:
+    """Limit the y axis to MVG's errors if they are far from zero, the error without noise."""
     low, high = panel["low"].min(), panel["high"].max()
     if low > 0.5 * high:
-        axis.set_ylim(low - 0.3 * (high - low), high + 0.3 * (high - low))
-        text = {"fontsize": 6, "va": "bottom", "transform": axis.transAxes}
+        ax.set_ylim(low - 0.3 * (high - low), high + 0.3 * (high - low))
+        text = {"fontsize": 6, "va": "bottom", "transform": ax.transAxes}
         text |= {"bbox": {"facecolor": "white", "edgecolor": "none", "pad": 1}}
-        axis.text(0.02, 0.02, "without noise: 0, below this axis", **text)
+        ax.text(0.02, 0.02, "without noise: 0, below this axis", **text)
 
 
 def _levels(
-    axis, study: ComparedStudy, controls: pd.DataFrame, zero: float, exact: float | None
+    ax, study: ComparedStudy, scores: pd.DataFrame, zero: float, exact: float | None
 ) -> None:
     """Draw lines at the errors without noise, of a random answer and of predicting zero.
 
     Args:
-        exact: The mean error of a random answer in closed form; if None, the trials' mean is drawn.
+        scores: The scores with one kernel, including the controls'.
+        exact: The mean error of a random answer in closed form, or None to draw the trials' mean.
     """
     for mechanism, dashes in zip(LEVELS, ((1, 1), (4, 2)), strict=True):
-        own = select(controls, mechanism=mechanism, calibration="published")
-        if len(own):
+        control = select(
+            scores, mechanism=mechanism, calibration="published", treatment=WHOLE_QUERY
+        )
+        if len(control):
             known = exact is not None and mechanism == "random-answer"
-            mean, style = exact if known else own["value"].mean(), look(mechanism)
-            axis.axhline(mean, color=style.colour, dashes=dashes, linewidth=0.8, label=style.title)
+            mean, style = exact if known else control["value"].mean(), look(mechanism)
+            ax.axhline(mean, color=style.colour, dashes=dashes, linewidth=0.8, label=style.title)
     if study is REGRESSION and not math.isnan(zero):
-        axis.axhline(zero, color="#bbbbbb", dashes=(6, 3), label="predict zero")
+        ax.axhline(zero, color="#bbbbbb", dashes=(6, 3), label="predict zero")
         for (name, error), marker in zip(STATED_RMSE.items(), _PAPER_MARKERS, strict=True):
             label = f"paper, {name}: {error:.3g}"
-            axis.plot(1, error, marker, color="black", linestyle="none", zorder=5, label=label)
+            ax.plot(1, error, marker, color="black", linestyle="none", zorder=5, label=label)
 
 
-def _panel(axis, panel: pd.DataFrame) -> None:
+def _panel(ax, panel: pd.DataFrame) -> None:
     groups = list(panel[panel["share"].notna()].groupby("treatment", sort=False))
     for index, (name, line) in enumerate(groups):
         line = line.sort_values("share", kind="stable")
-        axis.errorbar(
+        ax.errorbar(
             line["share"] + 0.01 * (index - (len(groups) - 1) / 2),
             line["mean"],
             yerr=(line["mean"] - line["low"], line["high"] - line["mean"]),
@@ -229,14 +228,12 @@ def _panel(axis, panel: pd.DataFrame) -> None:
             label=treatment_title(name),
         )
     for mean in select(panel, treatment=IID)["mean"]:
-        axis.axhline(
-            mean, color="#6F4C9B", linestyle="-", linewidth=0.8, label=treatment_title(IID)
-        )
+        ax.axhline(mean, color="#6F4C9B", linestyle="-", linewidth=0.8, label=treatment_title(IID))
     if np.ptp(panel["mean"]) <= 1e-6 * panel["mean"].abs().max():
         # The text has a white box, because the intervals fill the panel.
         white = {"facecolor": "white", "edgecolor": "none", "pad": 2}
         words = "all choices coincide"
-        axis.text(0.5, 0.7, words, transform=axis.transAxes, ha="center", bbox=white)
+        ax.text(0.5, 0.7, words, transform=ax.transAxes, ha="center", bbox=white)
 
 
 METHOD = "method of the paper"
@@ -255,7 +252,7 @@ _METHOD_ORDER = (
 
 
 def comparison_table(results: Results, study: ComparedStudy, *more: dict) -> Drawn:
-    """Make the paper's table of a study; `more` are rows that belong to no mechanism."""
+    """Make the paper's table of a study, with `more` rows that belong to no mechanism."""
     rows, source = study.drawn_rows(results.rows)
     scores = required(
         study.scores(rows), DrawingError(f"no mechanism has a result of {study.name}")
@@ -309,17 +306,23 @@ def comparison_table(results: Results, study: ComparedStudy, *more: dict) -> Dra
 
 
 def _records(
-    own: pd.DataFrame, study: ComparedStudy, calibration: str, kernel: str | None
+    scores: pd.DataFrame, study: ComparedStudy, calibration: str, kernel: str | None
 ) -> list[dict]:
-    """Return the table's rows for one calibration and kernel."""
-    right = right_treatment(own)
-    mvg = select(own, mechanism=MVG, treatment=right or WHOLE_QUERY)
+    """Return the table's rows for one calibration and kernel, given their scores."""
+    right = right_treatment(scores)
+    mvg = select(scores, mechanism=MVG, treatment=right or WHOLE_QUERY)
     records = []
-    for mechanism in legend_order(own["mechanism"]):
-        shown = _compared_scores(select(own, mechanism=mechanism), study, mechanism, right)
+    for mechanism in legend_order(scores["mechanism"]):
+        shown = select(scores, mechanism=mechanism)
+        # Omit the wrong features of mechanisms that the paper lacks, such as variants of MVG.
+        if mechanism not in study.methods:
+            shown = shown[shown["treatment"].isin((WHOLE_QUERY, IID, PCA, right))]
+        # The names of the corresponding rows in the paper's table, by treatment.
+        methods = {WHOLE_QUERY: study.methods.get(mechanism, "")}
+        if mechanism == MVG:
+            methods = {right: study.mvg_name, PCA: "MVG-2"}
         for treatment, group in shown.groupby("treatment", sort=False):
-            best = select_best_share(group)
-            method = _method(study, mechanism, treatment, right)
+            best, method = select_best_share(group), methods.get(treatment, "")
             records.append(
                 {"calibration": calibration}
                 | ({} if kernel is None else {"kernel": kernel})
@@ -336,28 +339,8 @@ def _records(
     return records
 
 
-def _compared_scores(
-    scores: pd.DataFrame, study: ComparedStudy, mechanism: str, right: str | None
-) -> pd.DataFrame:
-    """Return all scores of a mechanism that the paper compares.
-
-    For other mechanisms, variants of MVG among them, the treatments with wrong features are
-    omitted.
-    """
-    if mechanism in study.methods:
-        return scores
-    return scores[scores["treatment"].isin((WHOLE_QUERY, IID, PCA, right))]
-
-
-def _method(study: ComparedStudy, mechanism: str, treatment: str, right: str | None) -> str:
-    """Return the name of the corresponding row in the paper's table, or ""."""
-    if mechanism != MVG:
-        return study.methods.get(mechanism, "") if treatment == WHOLE_QUERY else ""
-    return {right: study.mvg_name, PCA: "MVG-2"}.get(treatment, "")
-
-
 def mean_columns(scores: pd.DataFrame) -> dict[str, float]:
-    """Return the mean over trials and the half-width of its interval, by column."""
+    """Return the mean over trials and the half-width of its 95% interval, by column."""
     found = Mean(scores["value"].to_numpy(float))
     return {"mean": found.value, "95% +-": found.interval(SHOWN).high - found.value}
 
@@ -368,13 +351,13 @@ def _difference_columns(scores: pd.DataFrame, mvg: pd.DataFrame) -> dict[str, fl
     return {"above MVG": found.value, "from": low, "to": high}
 
 
-# The titles of predictions that use no features, by metric.
+# The titles of predictions that use no features, by the metric of their error.
 _PREDICTIONS = {"rmse_of_zero": "predict zero", "rmse_of_mean": "predict the mean"}
 
 
 @drawing("mvg2018_table3", kind="tables", needs=["regression"])
 def table_3(results: Results) -> Drawn:
-    """Tabulate the RMSE of every mechanism with every kernel."""
+    """Tabulate the RMSE of every mechanism and kernel, and of predictions without features."""
     rows, _ = REGRESSION.drawn_rows(results.rows)
     predictions = []
     for metric, title in _PREDICTIONS.items():
@@ -387,7 +370,7 @@ def table_3(results: Results) -> Drawn:
 
 @drawing("mvg2018_table4", kind="tables", needs=["first_component"])
 def table_4(results: Results) -> Drawn:
-    """Tabulate the error of the component for every mechanism."""
+    """Tabulate the error of the first principal component for every mechanism."""
     choices = FIRST_COMPONENT.choices
     if COMPONENT.covers(FIRST_COMPONENT.drawn_rows(results.rows)[0]):
         choices += (
@@ -399,13 +382,13 @@ def table_4(results: Results) -> Drawn:
 
 @drawing("mvg2018_table5", kind="tables", needs=["covariance"])
 def table_5(results: Results) -> Drawn:
-    """Tabulate the RSS of every mechanism."""
+    """Tabulate the RSS of the principal components for every mechanism."""
     return comparison_table(results, COVARIANCE)
 
 
 @drawing("mvg2018_table6", kind="tables", needs=tuple(STUDIES), timings=tuple(STUDIES))
 def table_6(results: Results) -> Drawn:
-    """Tabulate the milliseconds of one release in the three studies."""
+    """Tabulate the median milliseconds of one release in the three studies."""
     milliseconds = pd.DataFrame(
         {
             name: 1e3 * seconds_of(results, study).groupby("mechanism")["value"].median()

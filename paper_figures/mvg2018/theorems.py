@@ -1,7 +1,7 @@
-"""Judges of mvg2018 in closed form: directions, budgets, costs, sensitivities, pure noise.
+"""Judge mvg2018's theory in closed form: directions, budgets, costs, sensitivities, pure noise.
 
-They cover Sections 5.3, 6.1 and 6.3, Theorems 4 and 5 and Appendix B, and prove that the releases
-of two studies are noise.
+The judges cover Sections 5.3, 6.1 and 6.3, Theorems 4 and 5, and Appendix B. They also prove that
+the releases of two studies are noise.
 """
 
 import itertools
@@ -27,7 +27,7 @@ IDENTITY_QUERIES = {"regression": REGRESSION, "covariance": COVARIANCE}
 
 @judge
 def directions_free(*, precision: list[float], draws: Count, tolerance: float) -> Finding:
-    """Judge whether MVG's true guarantee at a fixed allocation is the same for all directions."""
+    """Judge whether MVG's true guarantee with a fixed allocation is the same in all directions."""
     query, budget = REGRESSION.query, REGRESSION.budget
     rows = query.shape[0]
     rng = np.random.default_rng(0)
@@ -36,7 +36,7 @@ def directions_free(*, precision: list[float], draws: Count, tolerance: float) -
         directions = np.linalg.qr(rng.standard_normal((rows, rows)))[0]
         options = {"directions": directions, "precision": precision}
         noise = calibrated("mvg", query, budget, **options).noise
-        # Psi = I, so mu is s over the smallest singular value of U1.
+        # Because Psi = I, mu is s over the smallest singular value of U1.
         least.append(np.linalg.norm(noise.row_directions * noise.row_std, -2))
     apart = float(np.ptp(least) / np.mean(least))
     found = f"differs by {apart:.1g} (relative)"
@@ -55,7 +55,7 @@ def directions_free(*, precision: list[float], draws: Count, tolerance: float) -
 def precision_budgets(*, draws: Count, tolerance: float) -> Finding:
     """Judge Theorems 4 and 5: noise that spends the whole budget meets Theorem 3's condition.
 
-    Allocations and directions are random. The norms of the singular values of both inverse
+    Allocations and directions are random. The norms of the singular values of the two inverse
     covariances are computed from the covariances themselves.
     """
     rng = np.random.default_rng(0)
@@ -98,7 +98,10 @@ def precision_budgets(*, draws: Count, tolerance: float) -> Finding:
 
 
 def _inverse_norm(directions: np.ndarray | None, std: np.ndarray) -> float:
-    """Return the norm of the singular values of the inverse of a covariance."""
+    """Return the l2 norm of the singular values of the inverse of a covariance.
+
+    The eigenvectors are the columns of `directions`, or the axes if it is None.
+    """
     if directions is None:
         return float(np.linalg.norm(std**-2))
     covariance = (directions * std**2) @ directions.T
@@ -107,7 +110,7 @@ def _inverse_norm(directions: np.ndarray | None, std: np.ndarray) -> float:
 
 @judge
 def sampling_cost(*, shapes: list[Shape]) -> Finding:
-    """Judge Section 6.3, on operations and memory of a draw U1 N U2 with factors from an SVD."""
+    """Judge Section 6.3: the operations and memory of a draw U1 N U2 with factors from an SVD."""
     products = [m * n * (m + n) <= m**3 + n**3 for m, n in shapes]
     shown = ", ".join(f"{m}x{n}: {m * m + n * n + m * n:,}" for m, n in shapes)
     return Finding(
@@ -123,9 +126,9 @@ def sampling_cost(*, shapes: list[Shape]) -> Finding:
 def sensitivities(*, stated: dict[str, float], tolerance: float) -> Finding:
     """Judge the l2 sensitivities of the three queries in Appendix B.
 
-    Replacing a record in the box changes f(X) = X by at most the box's diagonal. It changes
-    X X^T / N by (x x^T - y y^T) / N, for which all pairs of the box's corners are tried. The bound
-    over the ball around the box shows that no other pair changes it more.
+    Replacing a record x in the box by y changes f(X) = X by at most the box's diagonal. It changes
+    X X^T / N by (x x^T - y y^T) / N, for which all pairs of corners are tried. The bound over the
+    ball around the box shows that no other pair makes a larger change.
     """
     parts = [
         number(
@@ -163,8 +166,8 @@ def sensitivities(*, stated: dict[str, float], tolerance: float) -> Finding:
 def least_in_every_direction(*, shares: list[float], tolerance: float) -> Finding:
     """Judge Sections 5.3 and 6.1: every direction keeps some noise, whatever the allocation.
 
-    By Theorem 3 a direction with all of the precision budget P has the variance 1 / sqrt(P), and
-    the noise of the others then grows without bound.
+    By Theorem 3, a direction with the whole precision budget P has the variance 1 / sqrt(P). The
+    noise in the other directions then grows without bound.
     """
     query, budget = REGRESSION.query, REGRESSION.budget
     size = query.shape[0]
@@ -191,10 +194,11 @@ def least_in_every_direction(*, shares: list[float], tolerance: float) -> Findin
 
 
 def distance_of_algorithm_1(setting: PaperSetting, zeta: str) -> float:
-    """Bound the total variation between MVG's release and its noise for every gamma >= s/2.
+    """Return a bound on the total variation between MVG's release and its noise.
 
-    Every query has gamma >= s/2, and a smaller gamma allows more precision. The norm of the values
-    reaches `frobenius_bound`, which follows from the range of the data.
+    The bound holds for every gamma. Every query has gamma >= s/2, and a smaller gamma allows more
+    precision. The norm of the answer reaches `frobenius_bound`, which follows from the range of the
+    data.
     """
     query = setting.query
     least = replace(query, frobenius_bound=query.l2_sensitivity / 2)

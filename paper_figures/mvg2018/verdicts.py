@@ -1,9 +1,9 @@
-"""Verdicts on the three studies of mvg2018: which errors are smaller, and which times are shorter.
+"""Judge the three studies of mvg2018: which errors are smaller, and which times are shorter.
 
 MVG has the features that the paper calls informative, or other directions, at its best share tau. A
 study that scores releases with several kernels has an outcome for each, because the paper names
-no kernel. Two components have no order if neither beats a random one. In the other two studies
-MVG's release is proven to be noise, and the order is judged all the same, although it orders noise.
+no kernel. Two components have no order if neither of them beats a random component. In the other
+two studies MVG's release is proven to be noise. Their orders are judged all the same.
 """
 
 import math
@@ -44,7 +44,7 @@ from runs.results import Results
 from studies.base.treatments import PCA
 
 Study = Literal["regression", "first_component", "covariance"]
-# The mechanisms or sets of features to compare with, by study.
+# The mechanisms or sets of features that MVG is compared with, by study.
 Others = dict[str, list[str]]
 # Descriptions of the scalings of the data in the regression.
 _SCALINGS = {"largest": "divided by the largest value", "columns": "each feature onto [-1, 1]"}
@@ -60,12 +60,12 @@ def finding_per_kernel(
     """Make a finding with an outcome for every kernel, or with parts for a study without kernels.
 
     Args:
-        judge_kernel: Judges the published scores with one kernel, given MVG's treatment with the
-            right features.
-        every_kernel: Parts that do not depend on the kernel; they come first.
+        judge_kernel: A function that judges the published scores with one kernel, given MVG's
+            treatment with the informative features.
+        every_kernel: The parts that do not depend on the kernel; they come first.
 
     Raises:
-        CannotJudge: The run has no such rows.
+        CannotJudge: The run has no rows at the paper's data, shape and budget, or none of MVG.
     """
     scores = study.scores(study.judged_rows(results.rows))
     published = select(scores, calibration="published")
@@ -93,7 +93,7 @@ def finding_per_kernel(
 
 
 def _signal(scores: pd.DataFrame, *compared: pd.DataFrame) -> Signal:
-    """Return the signal that tells whether either component is better than a random one.
+    """Return the signal that tells whether one of the components beats a random component.
 
     The margin is two standard errors of the mean over the trials with a random component.
     """
@@ -111,10 +111,11 @@ def _order(
     margin: float,
     least: float = 1.0,
 ) -> list[Part]:
-    """Judge, with a part for each, whether the other errors are above `least` times `ours`.
+    """Judge whether each of the other errors is above `least` times MVG's.
 
     Args:
-        scores: All published scores of the study that are judged.
+        scores: All published scores of the study.
+        above: The words after a title in the name of a part.
     """
     names = {f"{title} {above}": frame for title, frame in others.items()}
     run = {name: frame for name, frame in names.items() if len(frame)}
@@ -141,11 +142,11 @@ def error_above(
     tolerance: float = 0.0,
     margin: float,
 ) -> Finding:
-    """Judge whether the others' errors are above MVG's times the factor, less the tolerance.
+    """Judge whether the others' errors are above MVG's times the factor times 1 - tolerance.
 
-    MVG has the right features unless `directions` names others. The other mechanisms have the
-    treatment `of_others` at their best share; "subspace", for example, shows them only the right
-    features.
+    MVG has the features that the paper calls informative, unless `directions` names another
+    treatment. The other mechanisms have the treatment `of_others` at their best share; "subspace",
+    for example, shows them only the informative features.
     """
     compared, least = STUDIES[study], factor * (1 - tolerance)
     above = "above MVG" if least == 1 else f"above {least:.3g} times MVG"
@@ -172,7 +173,7 @@ def error_above(
 
 @judge(studies=("regression",))
 def ahead_of_a_guess(results: Results, *, margin: float) -> Finding:
-    """Judge whether MVG's release is worth more than a guess: a random one, or the best one."""
+    """Judge whether MVG's release is better than a random answer, or than the best blind guess."""
     random = error_above(results, study="regression", others=["random-answer"], margin=margin)
     best = noise_alone(query="regression")
     kernels = [
@@ -190,10 +191,10 @@ def ahead_of_a_guess(results: Results, *, margin: float) -> Finding:
 def directions_above(
     results: Results, *, study: Study, others: list[str], margin: float
 ) -> Finding:
-    """Judge whether MVG does better with the right features than with others (Figure 4).
+    """Judge whether MVG does better with the informative features than with others (Figure 4).
 
     The error is the mean over all shares tau, because picking the best share of each set would rank
-    equal sets by chance. The others are names of sets, or "iid" for equal precision.
+    equal sets by chance. `others` has names of sets of features, or "iid" for equal precision.
     """
     compared = STUDIES[study]
 
@@ -208,8 +209,8 @@ def directions_above(
 
 def _mean_over_shares(scores: pd.DataFrame, treatment: str) -> pd.DataFrame:
     """Average MVG's score with a treatment over the shares tau, in every trial."""
-    own = select(scores, mechanism=MVG, treatment=treatment)
-    return own.groupby("trial", as_index=False)["value"].mean()
+    treated = select(scores, mechanism=MVG, treatment=treatment)
+    return treated.groupby("trial", as_index=False)["value"].mean()
 
 
 @judge(studies=("regression",))
@@ -221,13 +222,13 @@ def comparable_directions(
     def judge_kernel(scores: pd.DataFrame, right: str) -> Sequence[Part]:
         ours = _mean_over_shares(scores, right)
         means = {name: _mean_over_shares(scores, name) for name in others[REGRESSION.name]}
-        apart = required(
+        differences = required(
             {name: difference(frame, ours) for name, frame in means.items() if len(frame)},
             CannotJudge("The results of the regression have no other set of features"),
         )
-        return _nearest(REGRESSION, apart, right, margins)
+        return _nearest(REGRESSION, differences, right, margins)
 
-    # A run without the data is not judged, and need not wait for the draws.
+    # This raises an error for a run without the data, before the draws take their time.
     REGRESSION.judged_rows(results.rows)
     right = next(iter(COMPONENT.sets))
     ours = COMPONENT.best(draws)
@@ -252,15 +253,16 @@ def comparable_directions(
 
 def _nearest(
     study: ComparedStudy,
-    apart: Mapping[str, Mean],
+    differences: Mapping[str, Mean],
     right: str,
     margins: Mapping[str, float],
     signals: Mapping[str, Signal] | None = None,
 ) -> list[Part]:
-    """Judge whether the nearest other set of features is within the margin of the right one."""
-    name = min(apart, key=lambda each: abs(apart[each].value))
+    """Judge whether the nearest other set of features is within the margin of the right set."""
+    name = min(differences, key=lambda each: abs(differences[each].value))
     words = f"{study.numeral}: {treatment_title(name)} above {treatment_title(right)}"
-    return equal({words: apart[name]}, margin=margins[study.name], signal=signals and signals[name])
+    signal = signals and signals[name]
+    return equal({words: differences[name]}, margin=margins[study.name], signal=signal)
 
 
 @judge(studies=("regression",))
@@ -307,7 +309,7 @@ def drawn_covariance_order(
     results: Results, *, others: list[str], margin: float, draws: Count
 ) -> Finding:
     """Judge the order in Table 5: the Gaussian by draws of the noise, the others by the study."""
-    # This comes first, because draws take seconds and a run may have no official rows.
+    # This comes first: it raises an error if there are no official rows, and draws take seconds.
     rest = error_above(results, study="covariance", others=others, margin=margin)
     lead = order({"Classic Gaussian above MVG": gaussian_lead(draws)}, margin=margin)
     return replace(
@@ -320,10 +322,10 @@ def drawn_covariance_order(
 
 @judge(studies=("first_component",))
 def all_experiments(results: Results, *, others: list[str], margin: float, draws: Count) -> Finding:
-    """Judge whether MVG is ahead of the others in two experiments; one exception contradicts it.
+    """Judge whether MVG is ahead of the others in Experiments II and III.
 
-    Experiment II is judged by the study, and III by draws of the Gaussian's and MVG's noise. The
-    order in I depends on the kernel of the regression.
+    One exception contradicts the claim. Experiment II is judged by the study, and III by draws of
+    the Gaussian's and MVG's noise. The order in I depends on the kernel of the regression.
     """
     ahead = error_above(results, study="first_component", others=others, margin=margin)
     lead = order({"III: Classic Gaussian above MVG": gaussian_lead(draws)}, margin=margin)
@@ -343,12 +345,13 @@ def study_times(
     slower: Others,
     tolerance: float,
 ) -> Finding:
-    """Judge Table 6: the order of seconds per published release, with an SVD of both covariances.
+    """Judge Table 6: the order of the seconds of a published release.
 
-    Cells run at different times, and the state of the machine may differ between them. So an order
-    is decided only if the medians differ by more than the tolerance.
+    MVG's seconds include an SVD of both covariances. Cells run at different times, and the state of
+    the machine may differ between them. So an order is decided only if the medians differ by more
+    than the factor 1 + tolerance.
     """
-    parts, sizes, apart = [], [], 1 + tolerance
+    parts, sizes, factor = [], [], 1 + tolerance
     for name, study in STUDIES.items():
         scores = study.scores(study.judged_rows(results.rows))
         seconds, svd = (
@@ -360,16 +363,15 @@ def study_times(
         )
         mvg = _treatment_seconds(seconds, MVG, require_right_treatment(scores, study))
         mvg = mvg + svd["value"].median()
-        for key in faster[name]:
-            words = f"{study.numeral}: {mechanism_title(key)} faster than MVG"
+        for key in (*faster[name], *slower[name]):
+            title = f"{study.numeral}: {mechanism_title(key)}"
             other = _treatment_seconds(seconds, key, WHOLE_QUERY)
-            parts.append(_cost_part(words, mvg, other, apart))
-        for key in slower[name]:
-            words = f"{study.numeral}: {mechanism_title(key)} slower than MVG"
-            other = _treatment_seconds(seconds, key, WHOLE_QUERY)
-            part = _cost_part(words, other, mvg, apart)
+            if key in faster[name]:
+                parts.append(_cost_part(f"{title} faster than MVG", mvg, other, factor))
+                continue
+            part = _cost_part(f"{title} slower than MVG", other, mvg, factor)
             # Our JL, exponential mechanism and PPCA are not the paper's programs. If one of them is
-            # faster than MVG, that says nothing about the paper's.
+            # faster than MVG, that says nothing about the paper's program.
             if part.verdict == CONTRADICTED:
                 part = replace(part, verdict=NOT_RUN, reason="the paper's program was not run")
             parts.append(part)
@@ -389,19 +391,19 @@ def study_times(
 
 
 def _treatment_seconds(seconds: pd.DataFrame, mechanism: str, treatment: str) -> np.ndarray:
-    """Return the seconds of a mechanism's releases with one treatment, at its least share if any.
+    """Return the seconds of a mechanism's releases with one treatment, at its smallest share.
 
     The share does not change the work, and one release per trial keeps the samples independent.
     """
-    own = select(seconds, mechanism=mechanism, treatment=treatment)
-    least = own["share"].isna() | (own["share"] == own["share"].min())
-    return own[least]["value"].to_numpy(float)
+    releases = select(seconds, mechanism=mechanism, treatment=treatment)
+    least = releases["share"].isna() | (releases["share"] == releases["share"].min())
+    return releases[least]["value"].to_numpy(float)
 
 
-def _cost_part(name: str, over: np.ndarray, under: np.ndarray, apart: float) -> Part:
-    """Judge whether the first seconds exceed the second by more than the factor `apart`."""
+def _cost_part(name: str, over: np.ndarray, under: np.ndarray, factor: float) -> Part:
+    """Judge whether the median of `over` exceeds that of `under` by more than the factor."""
     if not len(over) or not len(under):
         return Part(name, NOT_RUN)
     ratio = bootstrapped(np.log(over), np.log(under), np.median)
-    (part,) = order({name: ratio}, margin=math.log(apart), shown=ratio_words)
-    return timed_apart(part, ratio, apart)
+    (part,) = order({name: ratio}, margin=math.log(factor), shown=ratio_words)
+    return timed_apart(part, ratio, factor)
