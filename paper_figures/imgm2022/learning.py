@@ -1,7 +1,8 @@
-"""Accuracy over epsilon in imgm2022's two studies: figures, and verdicts on official data.
+"""Draw and judge accuracy over epsilon in imgm2022's two studies.
 
-They are private features (Figure 1), and private gradients, which the paper only announces. The
-budget (epsilon / q, delta / q) of a batch is judged in closed form.
+The studies are private features (Figure 1), and private gradients, which the paper only announces.
+Verdicts use official data only. The budget (epsilon / q, delta / q) of a batch is judged in closed
+form.
 """
 
 import math
@@ -13,15 +14,7 @@ import pandas as pd
 
 from claims.comparisons import Signal, equal, order, statement, universal
 from claims.intervals import Mean, paired
-from claims.judged_rows import (
-    calibrated,
-    listed,
-    listed_numbers,
-    number_of,
-    ok_rows,
-    required,
-    select,
-)
+from claims.judged_rows import listed, listed_numbers, number_of, ok_rows, required, select
 from claims.judges import CannotJudge, Count, Delta, Epsilon, Shape, judge
 from claims.mechanism_titles import mechanism_title
 from claims.scores import (
@@ -34,10 +27,9 @@ from claims.scores import (
 from claims.verdicts import CONTRADICTED, INCONCLUSIVE, Finding, Outcome, Part, Sizes
 from datasets.majority import MAJORITY
 from datasets.titles import dataset_title
-from mechanisms import Budget
 from mechanisms.privacy.gaussian_profile import GaussianProfile, mu_for
-from mechanisms.query.box_query import box_query
 from paper_figures.drawings import Drawn, drawing
+from paper_figures.imgm2022.theorems import imgm_over_gaussian
 from paper_figures.over_epsilon import (
     Panels,
     add_true_epsilon,
@@ -54,7 +46,7 @@ FEATURES, GRADIENTS = "features", "gradients"
 
 @drawing("imgm2022_fig1", kind="figures", needs=[FEATURES])
 def figure_1(results: Results) -> Drawn:
-    """Draw the accuracy over epsilon of a head that is trained on features released once."""
+    """Draw the accuracy over epsilon of a head that is trained on released features."""
     return _draw(
         results.rows,
         FEATURES,
@@ -121,10 +113,10 @@ def _draw(
 
     Args:
         title: The beginning of the caption.
-        facts: Labels by metric; the note begins with the values of these metrics.
+        facts: The labels of metrics, by metric. The note begins with the values of these metrics.
         more: The end of the caption, without a full stop.
-        note: The note after these values.
-        true: The qualification of IMGM's true epsilon, with which the note ends.
+        note: The sentences of the note after these values.
+        true: A qualification of IMGM's true epsilon, with which the note ends.
 
     Raises:
         DrawingError: The results hold no accuracies of the study.
@@ -134,18 +126,17 @@ def _draw(
     note += f" True epsilon of IMGM's claims {true}: {worth}." if worth else ""
 
     def trained(dataset: str) -> str:
-        values = {
-            words: ok_rows(rows, study, metric, dataset)["value"].iloc[0]
-            for metric, words in facts.items()
-        }
-        return ", ".join(f"{w} {v:{'.4f' if v < 1 else ',.0f'}}" for w, v in values.items())
+        values = (ok_rows(rows, study, metric, dataset)["value"].iloc[0] for metric in facts)
+        return ", ".join(
+            f"{label} {value:{'.4f' if value < 1 else ',.0f'}}"
+            for label, value in zip(facts.values(), values, strict=True)
+        )
 
-    panels = Panels("test accuracy,")
     return score_figure(
         rows,
         study,
         spread,
-        panels,
+        Panels("test accuracy,"),
         caption=(
             f"{title}, mean and range over {study_words(rows, study, spread)}. {more}"
             "; dashed, if known: the majority class."
@@ -157,7 +148,7 @@ def _draw(
 
 # Two studies are not compared if one has more than this many times the records of the other.
 ALIKE = 2.0
-# The study `gradients` has one network for each data set.
+# The networks of the study `gradients`, one for each data set.
 GRADIENT_NETWORKS = {
     "mnist": "LeNet",
     "svhn": "AlexNet",
@@ -165,7 +156,7 @@ GRADIENT_NETWORKS = {
     "adult": "MLP",
     "cora": "GCN",
 }
-# A config chooses the networks of the study `features` by these keys.
+# The networks of the study `features`, by the keys with which a config chooses them.
 CUT_NETWORKS = {
     "lenet": "LeNet",
     "cnn": "small CNN",
@@ -183,19 +174,14 @@ def imgm_and_analytic(
     delta: Delta,
     tolerance: float,
 ) -> Finding:
-    """Judge whether IMGM's noise has a smaller variance than that of the analytic Gaussian.
+    """Judge whether IMGM's noise has a smaller variance than the analytic Gaussian's.
 
-    The feature shapes are those of Table 1. Both noises are i.i.d. Gaussian: if their variances are
-    equal, accuracies differ only by chance.
+    The shapes are those of the features in Table 1. Both noises are i.i.d. Gaussian. If their
+    variances are equal, accuracies differ only by chance.
     """
-    parts, budgets = [], [Budget(epsilon=epsilon, delta=delta) for epsilon in epsilons]
+    parts = []
     for dataset, shape in shapes.items():
-        query = box_query(shape, -1.0, 1.0)
-        ratios = [
-            calibrated("imgm", query, budget).expected_loss()
-            / calibrated("gaussian-analytic", query, budget).expected_loss()
-            for budget in budgets
-        ]
+        ratios = [imgm_over_gaussian(shape, epsilon, delta) for epsilon in epsilons]
         less = max(ratios) < 1 - tolerance
         shown = f"variances in the ratio {listed(sorted({f'{r:.9g}' for r in ratios}))}"
         parts.append(statement(f"{dataset_title(dataset)}, IMGM ahead", less, shown))
@@ -214,7 +200,7 @@ def imgm_and_analytic(
 def features_order(
     results: Results, *, datasets: list[str], random: float, margin: float
 ) -> Finding:
-    """Judge whether IMGM is above MVG, and MVG near a constant answer, both as published."""
+    """Judge whether IMGM is more accurate than MVG, and MVG as accurate as a constant answer."""
     parts, found = [], select_datasets(official_scores(results.rows, FEATURES), datasets)
     for dataset, scores in found.items():
         above = {f"{scores.title}, IMGM above MVG": scores.gap("imgm", "mvg")}
@@ -237,16 +223,16 @@ def features_order(
 
 def _size(rows: pd.DataFrame, study: str, scores: Scores) -> Sizes:
     """Return the sizes behind a verdict on one data set."""
-    own = select(rows, study=study, dataset=scores.dataset)
+    study_rows = select(rows, study=study, dataset=scores.dataset)
     if study == GRADIENTS:
-        # This study has one network for each data set, and measures at every epoch.
-        network, epochs = GRADIENT_NETWORKS[scores.dataset], own["epoch"]
+        # This study has one network for each data set, and a row for every epoch.
+        network, epochs = GRADIENT_NETWORKS[scores.dataset], study_rows["epoch"]
     else:
-        network = CUT_NETWORKS[network_name(int(own["shape"].iloc[0].split("x")[-1]))]
-        epochs = ok_rows(own, study, "epochs")["value"]
+        network = CUT_NETWORKS[network_name(int(study_rows["shape"].iloc[0].split("x")[-1]))]
+        epochs = ok_rows(study_rows, study, "epochs")["value"]
     return Sizes(
         dataset=scores.dataset,
-        records=int(number_of(own, metric="records")),
+        records=int(number_of(study_rows, metric="records")),
         epochs=float(epochs.max()),
         trials=scores.trials,
         network=network,
@@ -260,7 +246,7 @@ def gradients_beside_features(
 ) -> Finding:
     """Judge whether accuracies with private gradients exceed those with private features.
 
-    If the gradients were trained for fewer epochs than in the paper, nothing is contradicted.
+    If training with private gradients had fewer epochs than in the paper, nothing is contradicted.
     """
     rows, parts, compared = results.rows, [], {}
     published = {study: official_scores(rows, study) for study in (FEATURES, GRADIENTS)}
@@ -295,7 +281,7 @@ def gradients_beside_features(
 def _pairs(
     studies: Mapping[str, Mapping[str, Scores]], dataset: str, mechanism: str
 ) -> dict[float, list[pd.DataFrame]]:
-    """Return a mechanism's trials with features and with gradients at every shared budget."""
+    """Return a mechanism's trials in both studies, by the epsilons that the studies share."""
     both = [found.get(dataset) for found in studies.values()]
     if None in both or not all(mechanism in set(each.rows["mechanism"]) for each in both):
         return {}
@@ -304,16 +290,15 @@ def _pairs(
 
 
 def _epoch_shortage(rows: pd.DataFrame, dataset: str, papers: int) -> str:
-    """Explain that training had fewer epochs than the paper's; "" if it had enough."""
-    own = select(rows, study=GRADIENTS, dataset=dataset)
-    descended = own["epoch"].fillna(0).max()
-    return f"{descended:g} of the paper's {papers} epochs" if descended < papers else ""
+    """Explain that training had fewer epochs than in the paper; "" if it had enough."""
+    run = select(rows, study=GRADIENTS, dataset=dataset)["epoch"].fillna(0).max()
+    return f"{run:g} of the paper's {papers} epochs" if run < papers else ""
 
 
 def _record_mismatch(rows: pd.DataFrame, dataset: str) -> str:
-    """Explain that one study has far more records than the other; "" if neither has."""
-    kept = select(rows, dataset=dataset, metric="records")
-    counts = {name: select(kept, study=name)["value"].max() for name in (FEATURES, GRADIENTS)}
+    """Explain that one study has far more records than the other, or return ""."""
+    records = select(rows, dataset=dataset, metric="records")
+    counts = {name: select(records, study=name)["value"].max() for name in (FEATURES, GRADIENTS)}
     if max(counts.values()) <= ALIKE * min(counts.values()):
         return ""
     return " and ".join(f"{n:,.0f} records with private {study}" for study, n in counts.items())
@@ -331,10 +316,10 @@ def amplified_budget(
 ) -> Finding:
     """Judge whether noise for (epsilon / q, delta / q) on a batch is (epsilon, delta)-DP.
 
-    IMGM's noise spends its budget exactly (imgm-thm2), with the profile of a Gaussian. If every
-    record is released in some batch, the whole release has this profile. If a batch is a secret
-    Poisson sample at rate q that may lack the record, then delta(epsilon) is exactly
-    q delta'(ln(1 + (e^epsilon - 1) / q)), where delta' is the profile.
+    IMGM's noise spends its budget exactly (imgm-thm2) and has the privacy profile of a Gaussian. If
+    every record is released in some batch, the whole release has this profile. If a batch is a
+    secret Poisson sample at rate q that may lack the record, then delta(epsilon) is exactly
+    q delta'(ln(1 + (e^epsilon - 1) / q)), where delta' is the profile of the noise.
     """
 
     def true_delta(reading: str, epsilon: float, rate: float) -> float:

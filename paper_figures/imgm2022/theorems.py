@@ -1,8 +1,8 @@
-"""Judges of imgm2022's theory, by closed forms, exact profiles or random matrices.
+"""Judge imgm2022's theory by closed forms, exact privacy profiles or random matrices.
 
-They cover Lemmas 1 to 4, Theorems 1, 2 and 4, the branches of Algorithm 2, the limits, regions and
-directional noise of Sections 3 and 4, flattened matrices (Section 6), and eqs. (35) and (52). Only
-the judge of Theorem 2 reads rows, those of the study guarantee.
+The judges cover Lemmas 1 to 4, Theorems 1, 2 and 4, the branches of Algorithm 2, the limits,
+regions and directional noise of Sections 3 and 4, flattened matrices (Section 6), and eqs. (35) and
+(52). Only the judge of Theorem 2 reads rows; they are those of the study guarantee.
 """
 
 import itertools
@@ -35,13 +35,12 @@ from runs.results import Results
 def tight_guarantee(results: Results, *, mechanism: str, draws: Count, tolerance: float) -> Finding:
     """Judge Theorem 2: the condition on the smallest singular values is necessary and sufficient.
 
-    At every setting that attains its stated sensitivity, the published noise must have exactly the
-    claimed delta. For random U1 and U2 the exact mu over the l2 ball, computed from the Kronecker
-    product, must be s over the product of the smallest singular values.
+    At every setting that attains its stated sensitivity s, the published noise must have exactly
+    the claimed delta. For random U1 and U2 the exact mu over the l2 ball, computed from the
+    Kronecker product, must be s over the product of the smallest singular values.
     """
     table = verified(results.rows, mechanism)
-    queries = [setting.query for setting in table["setting"]]
-    table = table[[query.reach >= query.l2_sensitivity * (1 - 1e-12) for query in queries]]
+    table = table[[s.query.reach >= s.query.l2_sensitivity * (1 - 1e-12) for s in table["setting"]]]
     excess = float((table["true_delta"] / table["claimed_delta"] - 1).abs().max())
     wasted = float((table["wasted_variance"] - 1).abs().max())
     rng = np.random.default_rng(0)
@@ -77,7 +76,7 @@ def tight_guarantee(results: Results, *, mechanism: str, draws: Count, tolerance
 
 @judge
 def composition(*, epsilon: Epsilon, delta: Delta, times: list[int], tolerance: float) -> Finding:
-    """Judge Theorem 4 for several T by the exact profile and by a convolution of T losses."""
+    """Judge Theorem 4 for several numbers of releases T, by exact profiles and by convolutions."""
     from dp_accounting.pld.privacy_loss_distribution import from_gaussian_mechanism
 
     query = Query(shape=(2, 2), l2_sensitivity=1.0)
@@ -116,9 +115,9 @@ def iid_least(*, shape: Shape, epsilon: Epsilon, delta: Delta, draws: Count) -> 
     floor = 1 / float(mu_for(epsilon, delta))
 
     def ratio(rng: np.random.Generator, m: int, n: int) -> float:
-        # Singular values are from nearly equal to widely spread.
+        # The singular values range from nearly equal to widely spread.
         values = [np.exp(rng.uniform(0, 3) * rng.random(side)) for side in (m, n)]
-        # Scale them to meet Theorem 2 with equality.
+        # They are scaled to meet Theorem 2 with equality.
         return least / math.prod(floor * np.sum((each / each.min()) ** 2) for each in values)
 
     because = (
@@ -133,10 +132,10 @@ def limit_at_zero(*, deltas: list[Delta], epsilons: list[Epsilon], tolerance: fl
     """Judge Section 4.2: B tends to 2 PhiInv((delta + 1)/2) as epsilon falls."""
     limit = 2 * scipy.special.ndtri((1 + np.array(deltas)) / 2)
     errors = np.abs(mu_for(np.array(epsilons)[:, None], np.array(deltas)) / limit - 1).max(axis=1)
-    approaching = bool(np.all(np.diff(errors) < 0))
+    approached = np.all(np.diff(errors) < 0) and errors[-1] <= tolerance
     found = f"relative difference {errors[-1]:.1g} at epsilon {epsilons[-1]:g}"
     return Finding(
-        parts=(statement("", bool(approaching and errors[-1] <= tolerance), found),),
+        parts=(statement("", bool(approached), found),),
         detail=(
             f"delta {listed_numbers(deltas)}; largest relative difference "
             f"{listed(f'{e:.1g} at {x:g}' for e, x in zip(errors, epsilons, strict=True))}."
@@ -156,8 +155,8 @@ def mvg_limit(
 ) -> Finding:
     """Judge eq. (16): the exponent of mn in MVG's bound at fixed s and gamma.
 
-    The paper states it as mn tends to infinity, however the sides grow. So matrices with a fixed
-    smaller side are judged as well as square ones with as many elements.
+    The paper states it for mn that tends to infinity, however the sides grow. So matrices with a
+    fixed smaller side are judged, and square matrices with as many elements.
     """
     fixed = [(m, columns) for m in rows]
     square = [(math.isqrt(m * n),) * 2 for m, n in fixed]
@@ -193,10 +192,11 @@ def renyi_divergence(
     orders: list[float],
     tolerance: float,
 ) -> Finding:
-    """Judge eq. (52) by the Renyi divergence of IMGM's noise, which is alpha B^2/2.
+    """Judge eq. (52) by the Renyi divergence of IMGM's noise, which is alpha B^2/2 at order alpha.
 
-    Three parts are judged: the equality; the step from it to a bound, which takes eta = B^2/2 as
-    at most B/2 and so needs B <= 1; and the bound, from which the paper's RDP guarantee follows.
+    Three statements are judged: the equality; the step from it to a bound, which replaces
+    eta = B^2/2 by B/2 and so needs B <= 1; and the bound, from which the paper's RDP guarantee
+    follows. The step is judged at `large_epsilon`.
     """
     mu = float(mu_for(epsilon, delta))
     alphas = np.array(orders)
@@ -234,13 +234,13 @@ def renyi_divergence(
 
 
 def rdp_expression(orders: np.ndarray, mu: float) -> np.ndarray:
-    """Return the expression that eq. (52) equates with the divergence, at B = mu, eta = mu^2/2."""
+    """Return the expression that eq. (52) equates with the divergence, at B = mu."""
     eta = mu**2 / 2
     return (2 * orders + 1) * eta / (orders - 1) * np.exp(eta * (orders**2 + orders))
 
 
 def rdp_bound(orders: np.ndarray, mu: float) -> np.ndarray:
-    """Return the last line of eq. (52) at B = mu, the epsilon' of the (alpha, epsilon')-RDP."""
+    """Return the last line of eq. (52) at B = mu: the epsilon' of (alpha, epsilon')-RDP."""
     growth = np.exp(mu * (orders**2 + orders) / 2)
     return (2 * orders + 1) * mu / (2 * (orders - 1)) * growth
 
@@ -285,14 +285,14 @@ def mvg_at_small_epsilon(
 def larger_region(*, shapes: list[Shape], epsilons: list[Epsilon], deltas: list[Delta]) -> Finding:
     """Judge Section 4.1: MVG's theorem allows a strict subset of the factors that IMGM's allows.
 
-    With U1 U1' = Sigma and U2 U2' = Psi, the norm of the singular values of an inverse is at least
-    the largest of them. So with MVG's right-hand side P, the product of the least singular values
-    of U1 and U2 is at least 1 / sqrt(P), whereas IMGM asks for s / B.
+    Let Sigma = U1 U1^T and Psi = U2 U2^T. The l2 norm of the singular values of an inverse is at
+    least the largest of them. So with MVG's right-hand side P, the product of the smallest singular
+    values of U1 and U2 is at least 1 / sqrt(P), whereas IMGM requires s / B.
     """
     ratios = {"published": [], "sqrt": []}
     for shape in shapes:
-        # gamma is at least s / 2, for answers in a ball of this radius. A larger gamma makes MVG
-        # allow less.
+        # gamma is at least s / 2, its value for answers in a ball of this radius. With a larger
+        # gamma, MVG allows fewer factors.
         query = Query(shape=shape, l2_sensitivity=1.0, frobenius_bound=0.5)
         for epsilon, delta in itertools.product(epsilons, deltas):
             largest = float(mu_for(epsilon, delta))
@@ -321,7 +321,7 @@ def larger_region(*, shapes: list[Shape], epsilons: list[Epsilon], deltas: list[
 def variance_over_shapes(
     *, shapes: list[Shape], epsilon: Epsilon, delta: Delta, tolerance: float
 ) -> Finding:
-    """Judge Section 4.2: at a fixed sensitivity, IMGM's variance is the same at all shapes."""
+    """Judge Section 4.2: at a fixed sensitivity, IMGM's variance is the same for all shapes."""
     budget = Budget(epsilon=epsilon, delta=delta)
     queries = [Query(shape=s, l2_sensitivity=1.0) for s in shapes]
     variances = [calibrated("imgm", q, budget).expected_loss() / q.size for q in queries]
@@ -344,8 +344,9 @@ def variance_over_shapes(
 def loss_variable(*, shape: Shape, draws: Count, tolerance: float) -> Finding:
     """Judge Lemma 1: the privacy loss is normal with mean eta and variance 2 eta.
 
-    At every drawn output the log ratio of the two densities must be eta + <N, D'> with
-    D' = U1^-1 D U2^-T. This is linear in the standard normals N and has variance ||D'||^2.
+    D is the difference between neighbours, and D' = U1^-1 D U2^-T. At every drawn output the log
+    ratio of the two densities must be eta + <N, D'>. This is linear in the standard normals N and
+    has the variance ||D'||^2 = 2 eta.
     """
     rng = np.random.default_rng(0)
     m, n = shape
@@ -372,11 +373,11 @@ def loss_variable(*, shape: Shape, draws: Count, tolerance: float) -> Finding:
 def loss_condition(
     *, epsilons: list[Epsilon], deltas: list[Delta], shift: Positive, tolerance: float
 ) -> Finding:
-    """Judge Lemmas 2 and 3, on delta from the tails of the loss and on the B that attains it.
+    """Judge Lemmas 2 and 3: the tails of the loss give delta, and the distance B attains it.
 
-    By Lemma 2 and the normal laws of Lemma 1, delta is P(L >= epsilon) - e^epsilon P(L' <=
-    -epsilon). By Lemma 3 this is at most delta exactly if ||D'|| <= B: so it must be below delta
-    slightly below B, and above delta slightly above B.
+    By Lemma 2, the true delta is P(L >= epsilon) - e^epsilon P(L' <= -epsilon), where the losses L
+    and L' have the normal laws of Lemma 1. By Lemma 3 it is at most the claimed delta if and only
+    if ||D'|| <= B. So it must be smaller slightly below B, and larger slightly above B.
     """
     tails, sides = [], []
     for epsilon, delta in itertools.product(epsilons, deltas):
@@ -401,13 +402,13 @@ def loss_condition(
 def split_of_the_smallest(*, shape: Shape, split: Positive) -> Finding:
     """Judge Section 4.1: "any direction change" adds noise, except a trade of rows for columns.
 
-    In the exception the smallest singular values of the factors are `split` and 1 / `split` instead
-    of 1 and 1, and the other values equal the smallest, as in eq. (13). A change of direction makes
-    some of them larger.
+    In the exception, all singular values of one factor are `split` and all of the other factor are
+    1 / `split`, as in eq. (13), instead of 1 and 1. A change of direction makes some singular
+    values larger than the smallest.
     """
     (m, n), larger = shape, max(split, 1 / split)
     rows, columns = (np.array([1.0, *[larger] * (side - 1)]) for side in shape)
-    # Where all singular values are 1, every element has the variance 1.
+    # If all singular values are 1, every element has the variance 1.
     overhead = np.mean(np.outer(rows, columns) ** 2)
     after = np.outer(np.full(m, split), np.full(n, 1 / split)) ** 2
     added = after.mean()
@@ -439,8 +440,8 @@ def split_of_the_smallest(*, shape: Shape, split: Positive) -> Finding:
 def magnitude_of_directions(*, shares: list[float], informative: list[int]) -> Finding:
     """Judge Section 4.1: whether directional noise keeps the magnitude of MVG's noise.
 
-    The magnitude is read as E||Z||^2, or as the l2 norm of the precisions' singular values, which
-    the constraint fixes. Directions change by other shares of the precision or by a rotation.
+    "Magnitude" is read as E||Z||^2, or as the l2 norm of the precisions, which MVG's constraint
+    fixes. The directions change by other shares of the precision, or by a rotation.
     """
     setting = REGRESSION
     size = setting.query.shape[0]
@@ -485,9 +486,9 @@ def magnitude_of_directions(*, shares: list[float], informative: list[int]) -> F
 
 @judge
 def rows_of_a_product(*, shape: Shape, draws: Count) -> Finding:
-    """Judge eq. (35): the first t rows of U Sigma V have the norm of the t largest of Sigma.
+    """Judge eq. (35): the first t rows of U Sigma V have the norm of the t largest values of Sigma.
 
-    The left side is at most the right one, which is all that Lemma 4 needs.
+    The left side is at most the right side, and Lemma 4 needs no more.
     """
     matrices = np.random.default_rng(0).normal(size=(draws, *shape))
     squares = np.linalg.svd(matrices, compute_uv=False) ** 2
@@ -503,22 +504,15 @@ def rows_of_a_product(*, shape: Shape, draws: Count) -> Finding:
 
 @judge
 def applies_to_matrices(*, shapes: list[Shape], epsilon: Epsilon, delta: Delta) -> Finding:
-    """Judge Section 6: the analytic Gaussian applies to a matrix by its flattened vector."""
-    budget = Budget(epsilon=epsilon, delta=delta)
-    losses = [
-        [
-            calibrated(key, box_query(shape, -1.0, 1.0), budget).expected_loss()
-            for key in ("gaussian-analytic", "imgm")
-        ]
-        for shape in shapes
-    ]
-    same = all(math.isclose(*pair, rel_tol=1e-9) for pair in losses)
+    """Judge Section 6: whether the analytic Gaussian on a flattened matrix differs from IMGM."""
+    ratios = [imgm_over_gaussian(shape, epsilon, delta) for shape in shapes]
+    is_same = all(math.isclose(ratio, 1, rel_tol=1e-9) for ratio in ratios)
     return Finding(
         parts=[
             statement(
                 "its noise on the vector of a matrix:",
-                not same,
-                "that of IMGM" if same else "not that of IMGM",
+                not is_same,
+                "that of IMGM" if is_same else "not that of IMGM",
             )
         ],
         detail=(
@@ -526,6 +520,15 @@ def applies_to_matrices(*, shapes: list[Shape], epsilon: Epsilon, delta: Delta) 
             f"noise of both has the same variance at {len(shapes)} shapes."
         ),
     )
+
+
+def imgm_over_gaussian(shape: Shape, epsilon: float, delta: float) -> float:
+    """Return IMGM's E||Z||^2 over the analytic Gaussian's, for elements in [-1, 1]."""
+    query, budget = box_query(shape, -1.0, 1.0), Budget(epsilon=epsilon, delta=delta)
+    imgm, gaussian = (
+        calibrated(key, query, budget).expected_loss() for key in ("imgm", "gaussian-analytic")
+    )
+    return imgm / gaussian
 
 
 @judge
@@ -561,7 +564,10 @@ def largest_distance(*, shapes: list[Shape], draws: Count, tolerance: float) -> 
 
 
 def distance_over_bound(first: np.ndarray, change: np.ndarray, second: np.ndarray) -> float:
-    """Divide ||U1^-1 D U2^-T||_F by the root of the left side of eq. (8), for square factors."""
+    """Return ||U1^-1 D U2^-T||_F over the root of the left side of eq. (8).
+
+    The factors U1 and U2 are square, and `change` is D, the difference between neighbours.
+    """
     distance = np.linalg.norm(np.linalg.solve(first, np.linalg.solve(second, change.T).T))
     inner = np.linalg.svd(change, compute_uv=False)
     # Eq. (8) counts the factors' singular values from the smallest.
@@ -571,13 +577,13 @@ def distance_over_bound(first: np.ndarray, change: np.ndarray, second: np.ndarra
 
 
 def _random_factor(rng: np.random.Generator, size: int) -> np.ndarray:
-    """Draw an invertible square matrix; its singular values differ by a factor of up to e^6."""
+    """Draw an invertible square matrix whose singular values differ by a factor of up to e^6."""
     left, right = (np.linalg.qr(rng.standard_normal((size, size)))[0] for _ in range(2))
     return left * np.exp(rng.uniform(0, 6) * rng.random(size)) @ right
 
 
 def _align(first: np.ndarray, change: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """Rotate a change into the factors' directions of least noise, keeping its singular values."""
+    """Rotate a change to the factors' directions of least noise, keeping its singular values."""
     inner = np.linalg.svd(change, compute_uv=False)
     rows, columns = (np.linalg.svd(u)[0][:, ::-1] for u in (first, second))
     return rows[:, : len(inner)] * inner @ columns[:, : len(inner)].T
@@ -589,9 +595,8 @@ def least_noise_in_any_direction(
 ) -> Finding:
     """Judge Section 4.1: in no direction does noise that meets Theorem 2 beat i.i.d. noise.
 
-    If its variance is no smaller in any direction, its covariance is at least that of i.i.d. noise
-    in the order of matrices. Then no utility that falls with the noise gains from directional
-    noise.
+    If the variance is no smaller in any direction, the covariance is at least that of i.i.d. noise
+    in the order of matrices. Then no utility that falls with the noise gains from directions.
     """
     m, n = shape
     budget = Budget(epsilon=epsilon, delta=delta)
@@ -601,7 +606,7 @@ def least_noise_in_any_direction(
     for _ in range(draws):
         first, second = _random_factor(rng, m), _random_factor(rng, n)
         covariance = np.kron(second @ second.T, first @ first.T)
-        # Scale the factors to meet Theorem 2 with equality at sensitivity 1.
+        # The covariance is scaled to meet Theorem 2 with equality at sensitivity 1.
         floor = np.linalg.norm(first, -2) * np.linalg.norm(second, -2)
         covariance *= independent / floor**2
         least.append(np.linalg.eigvalsh(covariance)[0] / independent)
@@ -633,9 +638,9 @@ def least_noise_in_any_direction(
 
 @judge
 def branches(*, epsilons: list[Epsilon], deltas: list[Delta], tolerance: float) -> Finding:
-    """Judge Algorithm 2: compare B from its two branch functions with the root of g(B) = delta.
+    """Judge Algorithm 2: whether B from its two branches is the root of g(B) = delta.
 
-    T, the number of releases in Theorem 4, is 1 in Lemma 3; the algorithm does not define it.
+    The algorithm does not define T. Here T is 1 as in Lemma 3; in Theorem 4, T counts the releases.
     """
     errors: dict[str, list[float]] = {"delta >= delta_0": [], "delta < delta_0": []}
     for epsilon, delta in itertools.product(epsilons, deltas):
@@ -659,7 +664,7 @@ def branches(*, epsilons: list[Epsilon], deltas: list[Delta], tolerance: float) 
 
 
 def algorithm_2(epsilon: float, delta: float) -> tuple[str, float]:
-    """Return the branch that Algorithm 2 takes at T = 1, and the B that it returns."""
+    """Return the branch that Algorithm 2 takes at T = 1, and the B that the algorithm returns."""
     growth = math.exp(epsilon)
     large = delta >= 0.5 - growth * scipy.special.ndtr(-math.sqrt(2 * epsilon))
     sign, most = (1, 1e6) if large else (-1, 1e9)
