@@ -1,7 +1,7 @@
-"""Federated learning of mgm2021, Section 8: Figures 2 and 3, their verdicts, and noise of uploads.
+"""Draw and judge mgm2021's federated learning (Section 8): Figures 2 and 3, and noise of uploads.
 
-The judges read official data only. The noise of an upload (Section 8.2) has a closed form: it is
-proportional to the clip C, and otherwise depends only on the layers, the rounds and the budget.
+The judges read official data only. The noise of an upload (Section 8.2) has a closed form. It is
+proportional to the clip value C, and otherwise depends only on the layers, rounds and budget.
 """
 
 import itertools
@@ -43,13 +43,13 @@ from paper_figures.over_epsilon import (
     spread_over_trials,
     study_words,
 )
-from paper_figures.selections import axes_of
+from paper_figures.selections import axes_of, outcome_fields
 from papers.mgm2021 import DELTA, HORIZONTAL_ROUNDS, VERTICAL_EPSILONS
 from runs.results import Results
 from studies.federated_horizontal import NETWORKS, SMALL
 
 HORIZONTAL, VERTICAL = "federated_horizontal", "federated_vertical"
-# The horizontal study whose uploads are sums over steps.
+# The horizontal study in which uploads are sums over steps.
 SUMS = "federated_sums"
 # The paper's names for its networks, by study and data set.
 NETWORK_NAMES = {
@@ -63,33 +63,33 @@ NETWORK_NAMES = {
         "texas100": "split NN",
     },
 }
-# The placeholder in a claim's pairs for the paper's Gaussian mechanism, which a reading replaces.
+# Stands in a claim's pairs for the paper's Gaussian mechanism; a reading replaces it.
 BASELINE = "baseline"
 CLOSE = "close to"
 Pair = tuple[str, str]
-# Pairs by data set, the better mechanism first; `default` serves data sets without an entry.
+# Pairs by data set, the better mechanism first. `default` has the pairs of other data sets.
 ByDataset = dict[str, list[Pair]]
 NO_PAIRS: ByDataset = {"default": []}
 EVERY_EPSILON = (0.0, math.inf)
-# Maps a name in a pair to mechanisms with its noise; the first one that was run stands for it.
+# Maps a name in a pair to mechanisms with the same noise. The first that was run stands for it.
 Reading = dict[str, list[str]]
 
 
 def study_size(rows: pd.DataFrame, study: str, dataset: str) -> Sizes:
     """Return the records, rounds and network of a study on one data set."""
-    own = select(rows, study=study, dataset=dataset)
-    parameters = set(ok_rows(own, study, "parameters")["value"])
+    study_rows = select(rows, study=study, dataset=dataset)
+    parameters = set(ok_rows(study_rows, study, "parameters")["value"])
     small = dataset in SMALL and SMALL[dataset].size in parameters
     return Sizes(
         dataset=dataset,
-        records=int(number_of(own, metric="records")),
-        rounds=int(ok_rows(own, study, "test_accuracy")["round"].max()),
+        records=int(number_of(study_rows, metric="records")),
+        rounds=int(ok_rows(study_rows, study, "test_accuracy")["round"].max()),
         network="small network" if small else NETWORK_NAMES[study].get(dataset, "network"),
     )
 
 
 def noise_norm(mechanism: str, network: Network, rounds: int, epsilon: float) -> float:
-    """Return the root mean square norm of the published noise on one upload, divided by C.
+    """Return the root mean square norm of the published noise on one upload, in units of C.
 
     Args:
         epsilon: The epsilon of the whole training.
@@ -155,25 +155,25 @@ def _draw(
     random: str = "random answers",
     marked: Mapping[float, str] = {},
 ) -> Drawn:
-    """Draw the mean final accuracy and its interval over epsilon, on every data set of the run.
+    """Draw the mean final accuracy and its 95% interval over epsilon, on every data set of the run.
 
-    Beside every accuracy the data has an upper bound on the true epsilon of the whole training, if
-    one is known and finite.
+    The data file also has an upper bound on the true epsilon of the whole training for every
+    accuracy, if one is known and finite.
 
     Args:
         title: The beginning of the caption, which names the figure and the study.
         note: Sentences on what is released and how the budget is spent.
         scope: The unit to which the published epsilon applies, such as "every release".
         exact: A sentence for the caption about the panel at equal true privacy.
-        random: The name of the line of the random answer.
-        marked: The epsilons to mark in the panels as published, with their names.
+        random: The name of the random answer's line.
+        marked: The names of epsilons to mark in the panels as published, by epsilon.
 
     Raises:
         DrawingError: The results hold no accuracies of the study.
     """
     table = spread_over_trials(rows, study, statistics=("mean", "std", "count"))
     quantile = scipy.special.stdtrit((table["count"] - 1).clip(lower=1), 0.975)
-    # A single trial has no interval: its standard deviation is missing.
+    # The standard deviation of a single trial is missing, so it has no interval.
     table["half_interval"] = quantile * table["std"] / np.sqrt(table["count"])
     table = add_true_epsilon(table, rows, study)
     half = table["half_interval"].fillna(0)
@@ -202,11 +202,11 @@ def _draw(
     )
 
     def trained(dataset: str) -> str:
-        size, own = sizes[dataset], select(rows, study=study, dataset=dataset)
+        size, dataset_rows = sizes[dataset], select(rows, study=study, dataset=dataset)
         return (
             f"{size.network}, {size.records:,} training records, {size.rounds} rounds, "
-            f"{number_of(own, metric='uses'):,.0f} releases of up to "
-            f"{own['shape'].iloc[0].replace('x', ' x ')}"
+            f"{number_of(dataset_rows, metric='uses'):,.0f} releases of up to "
+            f"{dataset_rows['shape'].iloc[0].replace('x', ' x ')}"
         )
 
     def beside(dataset: str) -> str:
@@ -224,7 +224,7 @@ def _finals(
     datasets: list[str],
     epsilons: tuple[float, float] = EVERY_EPSILON,
 ) -> dict[str, Scores]:
-    """Return the final accuracies as published on those of the data sets that the run has."""
+    """Return the final accuracies as published, on those of some data sets that the run has."""
     found = select_datasets(official_scores(rows, study), datasets)
     return {name: scores.select_budgets(*epsilons) for name, scores in found.items()}
 
@@ -232,7 +232,7 @@ def _finals(
 def _sizes(
     rows: pd.DataFrame, studies: Mapping[str, Mapping[str, Scores]]
 ) -> dict[str, Sizes | list[Sizes]]:
-    """Return the fields of a finding for its sizes, from final accuracies by study and data set."""
+    """Return the fields of a finding for the sizes of studies, by their final accuracies."""
     return sizes_in_lines(
         replace(
             study_size(rows, study, scores.dataset),
@@ -261,85 +261,81 @@ def federated_order(
 ) -> Finding:
     """Judge which mechanisms are more accurate than others, and which are about as accurate.
 
-    The parts are paired differences of final accuracies as published, on every official data set
-    of the run; data sets, readings and pairs that it lacks are not run. They are averaged over the
-    budgets at which one of the two mechanisms learns: those in the range `epsilons`, or all budgets
-    of the run if the paper shows its epsilons only in a figure.
+    The parts are paired differences of final accuracies as published, on official data. A part is
+    not run if the run lacks its data set, its reading or a mechanism of its pair. Differences are
+    averaged over the budgets at which one of the two mechanisms learns. These budgets are in the
+    range `epsilons`, or any of the run if the paper shows its epsilons only in a figure.
 
     Args:
-        beside: Another study whose outcomes stand beside those of `study` if the run has it, with
-            its description. An example is uploads as sums over steps instead of means (eq. 29).
+        beside: A description of another study by its name, such as uploads that are sums over steps
+            instead of means (eq. 29). Its outcomes stand beside those of `study`, if it was run.
         above, close: The pairs to judge as ordered and as close, by data set.
         flat: The mechanisms whose accuracy the paper calls equal at all epsilons.
         choice: A description of what the paper leaves open: the readings and the other study.
 
     Raises:
-        CannotJudge: The run has none of the data sets, or no budget of the range.
+        CannotJudge: The run has none of the data sets, or no budget in the range.
     """
     studies = {study: _finals(results.rows, study, datasets, epsilons)}
     for other in beside:
         with suppress(CannotJudge):
             studies[other] = _finals(results.rows, other, datasets, epsilons)
+
+    def judge_reading(finals: dict[str, Scores], reading: Reading) -> tuple[Part, ...]:
+        judged = (_parts(scores, reading, above, close, flat, margin) for scores in finals.values())
+        return (*itertools.chain(*judged), *absent_datasets(finals, datasets))
+
     outcomes = [
-        replace(each, choice="; ".join(filter(None, (each.choice, beside.get(key)))))
+        Outcome(
+            choice="; ".join(filter(None, (words, beside.get(key)))),
+            parts=judge_reading(finals, reading),
+        )
         for key, finals in studies.items()
-        for each in _outcomes(datasets, finals, readings, above, close, flat, margin)
+        for words, reading in readings.items()
     ]
-    own_range = epsilons != EVERY_EPSILON
-    where = f" from {epsilons[0]:g} to {epsilons[1]:g}" if own_range else " of the run"
-    several = len(outcomes) > 1
+    stated_range = f" from {epsilons[0]:g} to {epsilons[1]:g}"
+    where = stated_range if epsilons != EVERY_EPSILON else " of the run"
     return Finding(
-        parts=() if several else outcomes[0].parts,
-        choice=choice if several else "",
-        outcomes=outcomes if several else (),
         detail=(
             f"Paired differences of final test accuracies, means over those budgets{where} at "
             f"which one of the two is more than {margin:g} above a random answer and the majority "
             "class, and its whole 95% interval is above them."
         ),
         calibration="published",
+        **outcome_fields(choice, outcomes),
         **_sizes(results.rows, studies),
     )
 
 
-def _outcomes(
-    datasets: list[str],
-    finals: Mapping[str, Scores],
-    readings: Mapping[str, Reading],
+def _parts(
+    scores: Scores,
+    reading: Reading,
     above: ByDataset,
     close: ByDataset,
     flat: tuple[str, ...],
     margin: float,
-) -> list[Outcome]:
-    """Judge the parts of `federated_order` under every reading."""
-    outcomes = []
-    for reading, stands_for in readings.items():
-        parts = []
-        for scores in finals.values():
-            run = set(scores.rows["mechanism"])
-            resolved = {
-                name: next((each for each in candidates if each in run), None)
-                for name, candidates in stands_for.items()
-            }
-            pairs = [by.get(scores.dataset, by["default"]) for by in (above, close)]
-            used = {resolved.get(name, name) for pair in itertools.chain(*pairs) for name in pair}
-            if None in used:
-                parts.append(Part(scores.title, NOT_RUN, reason="no mechanism with this noise"))
-            else:
-                parts += _orders_and_ties(scores, resolved, *pairs, margin)
-                parts += _flat(scores, resolved, flat, above["default"], margin)
-        parts += absent_datasets(finals, datasets)
-        outcomes.append(Outcome(choice=reading, parts=tuple(parts)))
-    return outcomes
+) -> list[Part]:
+    """Judge the parts of `federated_order` on one data set under one reading."""
+    run = set(scores.rows["mechanism"])
+    resolved = {
+        name: next((each for each in candidates if each in run), None)
+        for name, candidates in reading.items()
+    }
+    pairs = [by.get(scores.dataset, by["default"]) for by in (above, close)]
+    used = {resolved.get(name, name) for pair in itertools.chain(*pairs) for name in pair}
+    if None in used:
+        return [Part(scores.title, NOT_RUN, reason="no mechanism with this noise")]
+    parts = _orders_and_ties(scores, resolved, *pairs, margin)
+    return parts + _flat(scores, resolved, flat, above["default"], margin)
 
 
 def _orders_and_ties(
     scores: Scores, resolved: Mapping[str, str], above: list[Pair], close: list[Pair], margin: float
 ) -> list[Part]:
-    """Judge orders and near ties on one data set; two mechanisms that only guess have neither."""
+    """Judge orders and near ties on one data set; parts on mechanisms that only guess stay open."""
 
     def named(name: str) -> str:
-        # The baseline has one name under every reading, so that readers can compare them.
+        # The baseline has the same name under every reading, so that readers can compare the parts.
         title, stands_for = mechanism_title(name), resolved.get(name, name)
         if name == BASELINE:
             return "Gaussian"
@@ -390,17 +386,16 @@ def horizontal_trend(
 ) -> Finding:
     """Judge whether accuracy rises with epsilon, and mechanisms come close at large epsilon.
 
-    Accuracies are as published. A mechanism rises if its accuracy at the largest budget of the run
-    exceeds that at the smallest, paired by trial. The mechanisms that `rising` names for a data set
-    must rise there too. At the largest budget all of `mechanisms` but the farthest must be close.
+    Accuracies are as published. A mechanism's accuracy rises if it is higher at the largest budget
+    of the run than at the smallest, paired by trial. At the largest budget all of `mechanisms` but
+    the farthest must be close. `rising` has further mechanisms that must rise, by data set.
     """
     finals, parts = _finals(results.rows, HORIZONTAL, datasets), []
     for dataset, scores in finals.items():
         for mechanism in (*mechanisms, *rising.get(dataset, ())):
             rise = Mean(scores.rise(mechanism).to_numpy(float))
             name = f"{scores.title}, {mechanism_title(mechanism)} rises"
-            signal = scores.signal([mechanism], margin)
-            parts += order({name: rise}, margin=margin, signal=signal)
+            parts += order({name: rise}, margin=margin, signal=scores.signal([mechanism], margin))
         parts += equal(_gaps_of_most(scores.select(mechanisms)), margin=close)
     return Finding(
         parts=[*parts, *absent_datasets(finals, datasets)],
@@ -411,17 +406,17 @@ def horizontal_trend(
 
 
 def _gaps_of_most(scores: Scores) -> dict[str, Mean]:
-    """Return differences at the largest budget between neighbours in accuracy, minus an outlier.
+    """Return differences at the largest budget between mechanisms of adjacent mean accuracy.
 
-    The outlier is the mechanism whose mean is farthest from the middle one.
+    The mechanism whose mean is farthest from the median mean is left out.
     """
     last = scores.epsilons[-1]
     means = scores.means.xs(last, level="epsilon").sort_values(kind="stable")
-    odd = (means - means.iloc[len(means) // 2]).abs().idxmax()
+    outlier = (means - means.iloc[len(means) // 2]).abs().idxmax()
     return {
         f"{scores.title}, {mechanism_title(high)} close to {mechanism_title(low)} at epsilon "
         f"{last:g}": scores.gap(high, low, last)
-        for low, high in itertools.pairwise(means.drop(odd).index)
+        for low, high in itertools.pairwise(means.drop(outlier).index)
     }
 
 
@@ -434,8 +429,8 @@ def matrix_mechanism_on_adult(
 ) -> Finding:
     """Judge whether the matrix mechanism is close to the paper's Gaussian on Adult.
 
-    At the same sensitivity, the matrix mechanism of the identity and the Gaussian are one noise;
-    closed forms show this at the shape of the run.
+    At the same sensitivity, the matrix mechanism for the identity and the Gaussian add the same
+    noise. Closed forms show this at the shape of the run.
     """
     name, finals = "MM close to Gaussian", _finals(results.rows, HORIZONTAL, ["adult"])
     shape = axes_of(finals["adult"].rows["shape"].iloc[0])
@@ -455,7 +450,7 @@ def matrix_mechanism_on_adult(
 def harder_tasks_need_more(
     results: Results, *, hard: list[str], easy: list[str], mechanism: str, margin: float
 ) -> Finding:
-    """Judge whether hard tasks get more noise on uploads and keep less of the noiseless gain."""
+    """Judge whether hard tasks get more noise on uploads, and keep less of the noiseless gain."""
     slow, fast = (_finals(results.rows, HORIZONTAL, names) for names in (hard, easy))
     finals = slow | fast
     gains = {name: each.level("non-private") - each.floor[0] for name, each in finals.items()}
@@ -465,7 +460,7 @@ def harder_tasks_need_more(
         if min(gains[one.dataset], gains[other.dataset]) > margin
     }
     parts = [*_noise_of_uploads(hard, easy, mechanism), *order(effects, margin=margin)]
-    # Without a gain, there is nothing of which a mechanism could keep a share.
+    # If training without noise gains nothing, a mechanism can keep no share of the gain.
     reason = f"training without noise gains at most {margin:g}"
     parts += [
         Part(f"accuracy on {dataset_title(name)}", INCONCLUSIVE, reason=reason)
@@ -488,7 +483,7 @@ def harder_tasks_need_more(
 
 
 def _noise_of_uploads(hard: list[str], easy: list[str], mechanism: str) -> list[Part]:
-    """Judge whose uploads get more noise, in units of their clip C, with the paper's networks."""
+    """Judge whether hard tasks' uploads get more noise, in units of C, on the paper's networks."""
     deviations = {
         name: noise_norm(mechanism, NETWORKS[name], HORIZONTAL_ROUNDS[name], 1.0)
         / math.sqrt(NETWORKS[name].size)
@@ -506,9 +501,10 @@ def _noise_of_uploads(hard: list[str], easy: list[str], mechanism: str) -> list[
 
 
 def _gain_kept(one: Scores, other: Scores, mechanism: str) -> Mean:
-    """Return how much more of the noiseless gain a mechanism keeps on one data set than another.
+    """Return the share of the gain that a mechanism keeps on one data set minus that on another.
 
-    The shares are averaged over the shared budgets, trial by trial.
+    The gain is that of training without noise. The shares are averaged over the budgets of both
+    data sets, trial by trial.
     """
     both = (set(scores.at(mechanism=mechanism).epsilons) for scores in (one, other))
     shared = sorted(set.intersection(*both))
@@ -516,9 +512,9 @@ def _gain_kept(one: Scores, other: Scores, mechanism: str) -> Mean:
     shares = []
     for scores in (one, other):
         floor, _ = scores.floor
-        own = scores.by_trial(mechanism, shared)
-        gain = (own["value"] - floor) / (scores.level("non-private") - floor)
-        shares.append(own.assign(value=gain))
+        scored = scores.by_trial(mechanism, shared)
+        gain = (scored["value"] - floor) / (scores.level("non-private") - floor)
+        shares.append(scored.assign(value=gain))
     return paired(*shares)
 
 
@@ -534,10 +530,10 @@ def vertical_lead(
 ) -> Finding:
     """Judge whether a mechanism's lead at the smallest epsilon exceeds that at the largest.
 
-    The mechanism must be ahead at the smallest epsilon: one that is behind has no lead.
+    The mechanism must be ahead at the smallest epsilon, because otherwise it has no lead.
 
     Raises:
-        CannotJudge: The run's data sets have no others to compare.
+        CannotJudge: There is no other mechanism to compare on any data set.
     """
     finals = _finals(results.rows, VERTICAL, datasets, epsilons)
     leads = (

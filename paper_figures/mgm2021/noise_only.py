@@ -1,7 +1,7 @@
-"""Tables 4 and 5 of mgm2021, on the growth of the expected error and on run time, with verdicts.
+"""Tabulate and judge Tables 4 and 5 of mgm2021: the growth of the expected error, and run times.
 
-Table 4 takes the growth from the shapes of the run. The verdict takes it from closed forms at
-larger shapes, where lower-order terms vanish.
+Our Table 4 computes the growth from the shapes of the run. The verdict computes it from closed
+forms at larger shapes, where lower-order terms vanish.
 """
 
 import itertools
@@ -13,25 +13,26 @@ import pandas as pd
 
 from claims.comparisons import ratios, statement, timed_apart
 from claims.intervals import bootstrapped
-from claims.judged_rows import calibrated, listed, ok_rows, required, select
+from claims.judged_rows import listed, ok_rows, required, select
 from claims.judges import CannotJudge, Delta, Epsilon, judge
 from claims.verdicts import INCONCLUSIVE, NOT_RUN, Finding, Outcome, Part, Sizes
 from mechanisms import Budget
-from mechanisms.query.box_query import box_query
 from paper_figures.drawings import DrawingError, Drawn, drawing
+from paper_figures.mgm2021.theorems import loss_on_box
 from paper_figures.power_law import power
+from paper_figures.selections import outcome_fields
 from paper_figures.style import legend_order, mechanism_title
 from papers.mgm2021 import STATED_GROWTH, STATED_SECONDS
 from runs.result_table import OK
 from runs.results import Results
 
-# The paper does not distinguish its Gaussian, which is per element, from the textbook's.
+# The paper does not distinguish its Gaussian, which is applied per element, from the textbook's.
 TABLE_4 = STATED_GROWTH | {"gaussian": STATED_GROWTH["gaussian-per-element"]}
-# The metric for draws whose directions come from an SVD of the answer.
+# The metric of the seconds of a draw whose directions come from an SVD of the answer.
 SVD_SECONDS = "svd_draw_seconds"
-# Mechanisms whose draw is one call for normal numbers, with one scale or a scale per element.
+# Mechanisms whose draws are equal work: one call for normal numbers, with one or more scales.
 EQUAL_DRAWS = ("gaussian", "gaussian-analytic", "gaussian-per-element", "imgm")
-# The mechanism and options behind a config's name that is not a mechanism's key.
+# The mechanisms and options behind names of a config that are not keys of mechanisms.
 VARIANTS = {"mvg-sqrt": ("mvg", {"zeta": "sqrt"})}
 
 
@@ -39,6 +40,7 @@ def growth(values: Sequence[float], sizes: Sequence[float], squared_log: bool) -
     """Return the power of a size m with which values grow.
 
     Args:
+        values, sizes: Two of each.
         squared_log: Whether to divide the values by ln^2(m+1) first.
     """
     if squared_log:
@@ -63,10 +65,10 @@ def table_4(results: Results) -> Drawn:
     for calibration in ("published", "exact"):
         for mechanism in legend_order(rows["mechanism"]):
             chosen = select(rows, mechanism=mechanism, calibration=calibration)
-            # Slopes are comparable only where every shape has a value above zero.
+            # Slopes are comparable only if every shape has a value above zero.
             if set(chosen[chosen["value"] > 0]["shape"]) != set(rows["shape"]):
                 continue
-            # The paper's orders are for its own calibrations.
+            # The paper states orders for its own calibrations only.
             stated = TABLE_4.get(mechanism) if calibration == "published" else None
             squared_log = bool(stated and stated.squared_log)
             records.append(
@@ -101,7 +103,7 @@ def table_4(results: Results) -> Drawn:
 
 
 def _last_slope(rows: pd.DataFrame, axis: str, fixed: str, squared_log: bool) -> float:
-    """Return the power of one axis between its two largest lengths while the other is fixed.
+    """Return the power of one axis between its two largest lengths, with the other axis fixed.
 
     Raises:
         DrawingError: No two shapes with m <= n differ in this axis alone.
@@ -132,7 +134,7 @@ def error_orders(
     for name, stated in STATED_GROWTH.items():
         key, options = VARIANTS.get(name, (name, {}))
         corner, taller, wider = (
-            calibrated(key, box_query(shape, -1.0, 1.0), budget, **options).expected_loss()
+            loss_on_box(key, shape, budget, **options)
             for shape in ((rows[0], columns[0]), (rows[1], columns[0]), (rows[0], columns[1]))
         )
         of_m = growth((corner, taller), rows, stated.squared_log)
@@ -160,14 +162,14 @@ def error_orders(
 
 
 def draws_as_published(timings: pd.DataFrame, metric: str = "draw_seconds") -> pd.DataFrame:
-    """Return the timed draws at Table 2's gradient shapes: a row per shape, mechanism and trial."""
+    """Return the timings at Table 2's gradient shapes: a row per shape, mechanism and trial."""
     return select(
         timings, dataset="gradient-shapes", calibration="published", metric=metric, status=OK
     )
 
 
 def median_seconds(draws: pd.DataFrame) -> pd.Series:
-    """Return the median seconds per draw, by shape and mechanism in the order of the rows."""
+    """Return the median seconds by shape and mechanism, in the order of the rows."""
     return draws.groupby(["shape", "mechanism"], sort=False)["value"].median()
 
 
@@ -175,10 +177,10 @@ def median_seconds(draws: pd.DataFrame) -> pd.Series:
     "mgm2021_table5", kind="tables", needs=["noise_only/gradient-shapes"], timings=["noise_only"]
 )
 def table_5(results: Results) -> Drawn:
-    """Tabulate seconds per draw and their ratio to the vector Gaussian at the shapes of Table 2.
+    """Tabulate the seconds per draw, and their ratio to the Gaussian's, at the shapes of Table 2.
 
     Raises:
-        DrawingError: The results lack the timed draws, or those of the vector Gaussian.
+        DrawingError: The results lack the timed draws of the Gaussian on the whole answer.
     """
     draws = draws_as_published(results.timings)
     if "gaussian" not in set(draws["mechanism"]):
@@ -238,10 +240,11 @@ def run_times(
 ) -> Finding:
     """Judge Table 5 by the seconds of a draw over those of the Gaussian on the whole answer.
 
-    Ratios of medians can be compared between machines. MVG takes its directions from an SVD of the
-    answer in every draw, as the paper says.
+    Ratios of medians can be compared between machines. As the paper says, MVG takes its directions
+    from an SVD of the answer in every draw.
 
     Args:
+        little, far: The bounds on the ratio for the mechanisms `little_more` and `far_more`.
         least: Whether to judge also that the Gaussian takes the least time.
         choice: A description of what is counted, if the paper leaves that open.
         counted: The names of the two outcomes of that choice: draws alone, and draws together with
@@ -267,17 +270,12 @@ def run_times(
             _ratio_part(given, given, name, shape, (1, math.inf), " not faster")
             for name, shape in itertools.product(little_more, shapes)
         ]
-    outcomes = []
+    outcomes = [Outcome(choice=counted[0], parts=tuple(parts))]
     if choice:
         cold = _open_with_calibration(results.timings, far_more, little_more, shapes)
-        outcomes = [
-            Outcome(choice=counted[0], parts=tuple(parts)),
-            Outcome(choice=counted[1], parts=cold),
-        ]
+        outcomes.append(Outcome(choice=counted[1], parts=cold))
     return Finding(
-        parts=() if outcomes else parts,
-        choice=choice,
-        outcomes=outcomes,
+        **outcome_fields(choice, outcomes),
         detail=(
             "Ratios of median seconds to those of the Gaussian on the whole answer, with bootstrap "
             "intervals over the draws. Our SVD is of the answer, and the seconds include the "
@@ -297,12 +295,12 @@ def _ratio_part(
     bounds: tuple[float, float],
     ending: str = "",
 ) -> Part:
-    """Judge whether a ratio of median seconds to the Gaussian's lies between two bounds.
+    """Judge whether the ratio of median seconds to the Gaussian's lies between two bounds.
 
     Args:
-        draws, given: The draws of the mechanism, and those with given directions.
-        ending: The end of the name of a part that says which of the two is faster, which is open
-            where equal draws differ by as much.
+        draws, given: The timed draws of the mechanism, and all those with given directions.
+        ending: The end of the name of a part that says which of the two is faster. Such a part
+            stays open if equal work differs by as much.
     """
     title = f"{mechanism_title(mechanism)} at {shape}{ending}"
     ours, gaussian = (
@@ -319,9 +317,9 @@ def _ratio_part(
 def _open_with_calibration(
     timings: pd.DataFrame, slow: list[str], quick: list[str], shapes: list[str]
 ) -> tuple[Part, ...]:
-    """Compare a draw with an SVD, calibration included, with the others' calibration and draw.
+    """Compare draws with an SVD with draws of quick mechanisms, calibrations included.
 
-    Nothing is decided, because the study times one calibration at each shape.
+    The parts stay open, because the study times only one calibration at each shape.
     """
     seconds = pd.DataFrame(
         {
@@ -345,7 +343,7 @@ def _open_with_calibration(
 def _timing_spread(given: pd.DataFrame, shape: str) -> float:
     """Return the largest ratio of median seconds between mechanisms whose draws are equal work.
 
-    Mechanisms are timed one after another while other programs run, so their medians differ by more
+    Mechanisms are timed one after another while other programs run. So their medians differ by more
     than the draws of one mechanism do.
     """
     equal = given[given["mechanism"].isin(EQUAL_DRAWS)]

@@ -1,9 +1,9 @@
-"""Judges of mgm2021's theorems, lemmas and costs, in closed form and by solvers.
+"""Judge mgm2021's theorems, lemmas and costs, in closed form and by solvers.
 
-They read no study's rows. They cover the text on MVG's condition, the bounds and the exact entries
-of Table 4, Theorem 6, Lemma 1, eq. (24) to (26), (28), (30) and (31), and the matrix mechanism: its
-seconds, where it applies, and where it equals the paper's Gaussian mechanism. The claims of
-(epsilon, delta)-DP (Theorems 1 to 3) are judged in claims/guarantee.py.
+The judges read no study's rows. They cover the text on MVG's condition, the bounds and the exact
+entries of Table 4, Theorem 6, Lemma 1, eqs. (24) to (26), (28), (30) and (31), and the matrix
+mechanism: its seconds, where it applies, and where it equals the paper's Gaussian mechanism. The
+claims of (epsilon, delta)-DP (Theorems 1 to 3) are judged in claims/guarantee.py.
 """
 
 import math
@@ -27,15 +27,16 @@ from mechanisms.query.box_query import box_query
 from mechanisms.query.words import rounded_up
 from mechanisms.strategies.optimal_strategy import sdp_strategy
 from paper_figures.power_law import power
+from paper_figures.selections import outcome_fields
 from papers import mgm2021
 
 
 @judge
 def mvg_right_hand_side(*, tolerance: float) -> Finding:
-    """Judge the bound of eq. (28) over that of eq. (27) in units of H_r^2, at the paper's settings.
+    """Judge the bound of eq. (28) over the bound of eq. (27), in units of H_r^2.
 
-    These are those of Table 2 at epsilon 1, and the features of Table 3 at the smallest and largest
-    epsilon of Figure 3.
+    H_r is the harmonic number of the smaller side. The settings are those of Table 2 at epsilon 1,
+    and the features of Table 3 at the smallest and the largest epsilon of Figure 3.
     """
     cases = {
         dataset_title(setting.name.removeprefix("mgm2021-")): (setting.query, setting.budget)
@@ -62,14 +63,14 @@ def mvg_right_hand_side(*, tolerance: float) -> Finding:
 
 
 def _bound_ratio(query: Query, budget: Budget) -> float:
-    """Return MGM's bound over MVG's in units of H_r^2, both on the scale of the precision."""
+    """Return MGM's bound over MVG's in units of H_r^2, both as bounds on the norms in eq. (28)."""
     scale = math.sqrt(query.size) * harmonic(min(query.shape)) ** 2
     return frobenius_bound(query, budget) / precision_bound(query, budget, "sqrt") / scale
 
 
 @judge
 def singular_values(*, shape: Shape, bound: float, draws: Count, tolerance: float) -> Finding:
-    """Judge eq. (25) and (26) by a geometric program with random weights P."""
+    """Judge eqs. (25) and (26) by a geometric program with random weights P."""
     import cvxpy
 
     m, n = shape
@@ -112,9 +113,9 @@ def beats_gaussian(
     """Judge IDN's expected error against that of Table 4's Gaussian, and report other readings.
 
     The settings are the gradient shapes and clip values of Table 2. "The same order" is judged by
-    the power of mn in the ratio between the two `shapes`. "Less if optimised" is judged by the best
-    case: for any workload the optimised noise has at least 1/m of the error of isotropic noise, as
-    (sum sqrt(P_i))^2 >= sum P_i.
+    the power of mn with which the ratio grows between the two `shapes`. "Less if optimised" is
+    judged by the best case: for any workload with weights P_i, the optimised noise has at least 1/m
+    of the error of isotropic noise, because (sum sqrt(P_i))^2 >= sum P_i.
     """
     budget = Budget(epsilon=epsilon, delta=delta)
     growing = [box_query(shape, -1.0, 1.0) for shape in shapes]
@@ -179,10 +180,10 @@ GAUSSIAN_LOSSES: dict[str, Callable[[Query, Budget], float]] = {
 def amplification(*, budgets: list[tuple[Epsilon, Epsilon]], tolerance: float) -> Finding:
     """Judge Theorem 6 by the worst mechanisms with two outputs, over a grid.
 
-    Neighbours differ in one record. A is epsilon*-DP between a record and its absence, so that two
-    values of the record are up to 2 epsilon* apart. An output has the probabilities p0, p1 and p2
-    if the record is absent, has one value or has the other; the ratio after sampling is
-    ((1 - q) p0 + q p1) / ((1 - q) p0 + q p2).
+    A is epsilon*-DP between a record and its absence, so that two values of the record are up to
+    2 epsilon* apart. B runs A on a sample that has the record with probability q. Let A's output
+    have the probability p0 if the record is absent, and p1 and p2 for two values of the record.
+    The ratio of B's probabilities is ((1 - q) p0 + q p1) / ((1 - q) p0 + q p2).
     """
     ratios = []
     for before, after in budgets:
@@ -262,9 +263,9 @@ def exact_entries(
 ) -> Finding:
     """Judge Table 4: E||Z||^2 of isotropic noise (Type I) and of the best diagonal noise (Type II).
 
-    The bounds are on ||U1^-1||_F^2 at U2 = I: UDN's is the B of Theorem 1, and IDN's is m times
-    that, by Sections 5.1 and 5.2. Type II minimises n sum_i P_i a_i^2 over the row deviations a_i,
-    subject to sum_i a_i^-2 <= B.
+    The bounds limit ||U1^-1||_F^2 at U2 = I. UDN's bound is the B of Theorem 1, and IDN's is m
+    times that, by Sections 5.1 and 5.2. Type II minimises n sum_i P_i a_i^2 over the standard
+    deviations a_i of the rows, subject to sum_i a_i^-2 <= B.
     """
     m, n = shape
     query, budget = box_query(shape, -1.0, 1.0), Budget(epsilon=epsilon, delta=delta)
@@ -272,11 +273,11 @@ def exact_entries(
     bounds = {"udn": base, "idn": m * base}
     parts = []
     for key, bound in bounds.items():
-        over = calibrated(key, query, budget).expected_loss() * bound / (m * m * n)
+        over = loss_on_box(key, shape, budget) * bound / (m * m * n)
         parts.append(number(f"Type I, {key.upper()} over m^2 n / B", over, 1, tolerance))
-    every = calibrated("gaussian-per-element", query, budget).expected_loss()
+    every = loss_on_box("gaussian-per-element", shape, budget)
     single = Budget(epsilon=epsilon / query.size, delta=delta / query.size)
-    alone = calibrated("gaussian", box_query((1,), -1.0, 1.0), single).expected_loss()
+    alone = loss_on_box("gaussian", (1,), single)
     parts.append(number("Gaussian over mn sigma^2", every / (query.size * alone), 1, tolerance))
     parts.append(_type_2(m, n, bounds["idn"], draws, tolerance))
     return Finding(
@@ -292,12 +293,12 @@ def exact_entries(
 
 
 def _type_2(m: int, n: int, bound: float, draws: int, tolerance: float) -> Part:
-    """Judge whether n (sum sqrt(P_i))^2 / B is the least weighted error and is attained."""
+    """Judge whether n (sum sqrt(P_i))^2 / B is the least weighted error, and is attained."""
     rng = np.random.default_rng(0)
     weights = rng.lognormal(size=(draws, m))
     roots = np.sqrt(weights)
     totals = roots.sum(axis=1, keepdims=True)
-    # The precisions a_i^-2 of each draw, and those of the closed form, spend the bound.
+    # These are precisions a_i^-2 that spend the bound: random ones, and those of the closed form.
     random, best = rng.dirichlet(np.ones(m), draws) * bound, roots / totals * bound
     stated = n * totals[:, 0] ** 2 / bound
     over, least = (n * np.sum(weights / each, axis=1) / stated for each in (random, best))
@@ -307,10 +308,10 @@ def _type_2(m: int, n: int, bound: float, draws: int, tolerance: float) -> Part:
 
 @judge
 def condition_in_the_norms_of_mvg(*, shapes: list[Shape], draws: Count) -> Finding:
-    """Judge eq. (28): if the l2 norms of the precisions obey it, Theorem 1's condition holds.
+    """Judge eq. (28): if it holds for the precisions, so does the condition of Theorem 1.
 
-    Eq. (28) bounds the product of these norms by B / sqrt(mn). The condition bounds the product of
-    the sums, ||U1^-1||_F^2 ||U2^-1||_F^2, by B.
+    Eq. (28) bounds the product of the l2 norms of the factors' precisions by B / sqrt(mn). The
+    condition bounds the product of their sums, ||U1^-1||_F^2 ||U2^-1||_F^2, by B.
     """
 
     def ratio(rng: np.random.Generator, m: int, n: int) -> float:
@@ -324,17 +325,17 @@ def condition_in_the_norms_of_mvg(*, shapes: list[Shape], draws: Count) -> Findi
 
 @judge
 def convex_constraint(*, shape: Shape, draws: Count) -> Finding:
-    """Judge the convex form of eq. (24): whether g_1, with e^x = sigma^2, is the constraint."""
+    """Judge the convex form of eq. (24): whether the printed g_1, with e^x, is the constraint."""
     rng = np.random.default_rng(0)
     rows, columns = (rng.gamma(2.0, size=(draws, side)) for side in shape)
-    # The printed e^x is sigma^2, where the constraint has 1 / sigma^2.
+    # The printed e^x is sigma^2, but the constraint has 1 / sigma^2.
     printed, constraint = (
         np.sum(rows**power, axis=1) * np.sum(columns**power, axis=1) for power in (1, -1)
     )
-    same = np.isclose(printed, constraint)
+    equal = np.isclose(printed, constraint)
     return Finding(
         parts=[
-            universal("g_1 as printed is the constraint", same, f"{sum(same)} of {draws} spectra")
+            universal("g_1 as printed is the constraint", equal, f"{sum(equal)} of {draws} spectra")
         ],
         detail=(
             f"{draws} random spectra. The printed g_1 has e^x, which is sigma^2; the constraint "
@@ -348,7 +349,7 @@ def solver_seconds(*, shape: Shape, sides: list[int], far: Positive) -> Finding:
     """Judge Table 5: an optimisation in CVXPY takes far longer than a draw of Gaussian noise.
 
     The workload is the identity, as in the paper's study. Because seconds vary and depend on the
-    machine, a part says only whether its ratio is above `far`.
+    machine, a part says only whether the ratio is above `far`.
     """
     mechanism = calibrated("gaussian", box_query(shape, -1, 1), Budget(epsilon=0.5, delta=1e-5))
     rng, value = np.random.default_rng(0), np.zeros(shape)
@@ -375,35 +376,28 @@ def solver_seconds(*, shape: Shape, sides: list[int], far: Positive) -> Finding:
 
 @judge
 def only_for_small_data(*, shapes: dict[str, Shape], memory: Positive | None = None) -> Finding:
-    """Judge that the matrix mechanism cannot be applied to answers on large data sets.
-
-    The workload is the identity.
+    """Judge whether the matrix mechanism cannot be applied to answers on large data sets.
 
     Args:
         shapes: The shape of the answer, by data set.
-        memory: If the paper leaves the workload open, the GiB above which the matrix of its
-            optimisation is too large for any other workload. A smaller one decides nothing.
+        memory: None if the workload is the identity. If the paper leaves the workload open, the
+            size in GiB above which the matrix of the optimisation for another workload is too
+            large; a smaller matrix decides nothing.
     """
     parts, others = [], []
     for dataset, axes in shapes.items():
         shape, title = "x".join(map(str, axes)), dataset_title(dataset)
         same = same_noise_on_whole(title, axes)
-        parts.append(
-            statement(
-                f"cannot be applied to {title}, {shape},", same.verdict != "confirmed", same.found
-            )
-        )
+        refused = same.verdict != "confirmed"
+        parts.append(statement(f"cannot be applied to {title}, {shape},", refused, same.found))
         size = 8 * math.prod(axes) ** 2 / 2**30
         large = statement(f"too large for {title},", size > (memory or 0), f"{size:.3g} GiB")
         others.append(confirm_or_leave_open(large, "the matrix fits; the optimisation was not run"))
-    outcomes = [
-        Outcome(choice="the identity", parts=tuple(parts)),
-        Outcome(choice="any other, by optimisation", parts=tuple(others)),
-    ]
+    outcomes = [Outcome(choice="the identity", parts=tuple(parts))]
+    if memory:
+        outcomes.append(Outcome(choice="any other, by optimisation", parts=tuple(others)))
     return Finding(
-        parts=parts if memory is None else (),
-        choice="the workload" if memory else "",
-        outcomes=outcomes if memory else (),
+        **outcome_fields("the workload", outcomes),
         detail=(
             "With the identity as the workload, the matrix mechanism has a closed form: i.i.d. "
             "noise, the classic Gaussian's. It takes a draw, and no optimisation."
@@ -411,30 +405,31 @@ def only_for_small_data(*, shapes: dict[str, Shape], memory: Positive | None = N
     )
 
 
-# Any budget with epsilon below 1 would do, because both noises scale with it alike.
+def loss_on_box(key: str, shape: Shape, budget: Budget, **options) -> float:
+    """Return a mechanism's E||Z||^2 as published, for elements in [-1, 1] that may all change."""
+    return calibrated(key, box_query(shape, -1.0, 1.0), budget, **options).expected_loss()
+
+
+# Any budget with epsilon below 1 would do, because both noises depend on it in the same way.
 _BUDGET = Budget(epsilon=0.5, delta=1e-5)
 
 
 def same_noise_on_elements(name: str, shape: Shape) -> Part:
-    """Judge whether the matrix mechanism is the Gaussian at the sensitivity of an element.
+    """Judge whether the matrix mechanism is the Gaussian, both per element.
 
-    Each of the mn elements gets (epsilon, delta) / mn, so that together they spend (epsilon, delta)
-    by basic composition.
+    Each of the mn elements gets (epsilon, delta) / mn, so that all elements together spend
+    (epsilon, delta) by basic composition.
     """
     elements = math.prod(shape)
     share = Budget(epsilon=_BUDGET.epsilon / elements, delta=_BUDGET.delta / elements)
-    element = calibrated("matrix-mechanism", box_query((1, 1), -1.0, 1.0), share).expected_loss()
-    gaussian = calibrated("gaussian-per-element", box_query(shape, -1.0, 1.0), _BUDGET)
-    return _same(name, elements * element / gaussian.expected_loss())
+    element = loss_on_box("matrix-mechanism", (1, 1), share)
+    return _same(name, elements * element / loss_on_box("gaussian-per-element", shape, _BUDGET))
 
 
 def same_noise_on_whole(name: str, shape: Shape) -> Part:
-    """Judge whether the matrix mechanism is the Gaussian at the whole answer's sensitivity."""
-    query = box_query(shape, -1.0, 1.0)
-    losses = [
-        calibrated(key, query, _BUDGET).expected_loss() for key in ("matrix-mechanism", "gaussian")
-    ]
-    return _same(name, losses[0] / losses[1])
+    """Judge whether the matrix mechanism is the Gaussian, both on the whole answer."""
+    matrix_mechanism = loss_on_box("matrix-mechanism", shape, _BUDGET)
+    return _same(name, matrix_mechanism / loss_on_box("gaussian", shape, _BUDGET))
 
 
 def _same(name: str, ratio: float) -> Part:
@@ -446,7 +441,7 @@ def _same(name: str, ratio: float) -> Part:
 
 @judge
 def clipped_uploads(*, tolerance: float) -> Finding:
-    """Judge eq. (30), where a record may change every element of a clipped upload."""
+    """Judge the sensitivity in eq. (30): a record may change every element of a clipped upload."""
     return Finding(
         parts=[
             number(
@@ -468,7 +463,7 @@ def clipped_uploads(*, tolerance: float) -> Finding:
 def features_of_a_batch(
     *, features: dict[str, Shape], readings: dict[Literal["row", "all"], str], tolerance: float
 ) -> Finding:
-    """Judge eq. (31), where a record changes its own row of the features X, or all of X."""
+    """Judge the sensitivity in eq. (31): a record changes its row of features, or all features."""
     outcomes = []
     for reading, words in readings.items():
         parts = tuple(
