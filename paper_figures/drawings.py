@@ -104,10 +104,18 @@ def drawing(
     timings: tuple[str, ...] = (),
     maps: tuple[str, ...] = (),
 ):
-    """Return a decorator that declares a function of `Results` as a figure or table."""
+    """Return a decorator that declares a function of `Results` as a figure or table.
+
+    The decorator raises ValueError for another kind, and for a name without the paper's prefix.
+    """
 
     def declare(function):
         paper = function.__module__.split(".")[1]
+        if kind not in ("figures", "tables") or not name.startswith(f"{paper}_"):
+            raise ValueError(
+                f"the drawing {name!r} of the kind {kind!r} needs a name that begins with "
+                f"{paper + '_'!r}, and one of the kinds 'figures' and 'tables'"
+            )
         # A list that is derived from several figures can name a study twice.
         read = (tuple(dict.fromkeys(names)) for names in (needs, timings, maps))
         function.drawing = Drawing(name, paper, kind, *read, function)
