@@ -57,8 +57,8 @@ SAMPLE = 5
 def main(arguments: list[str] | None = None) -> int:
     """Run one command and return its exit status.
 
-    The status is 1 if data or a cell fails, a file of results is damaged or numbers lie outside
-    their tolerance, 2 for bad input, and that of Snakemake after `start`.
+    The status is 1 if data or a cell fails, if a file of results is damaged, or if numbers lie
+    outside their tolerances. It is 2 for bad input. After `start`, it is Snakemake's.
     """
     options = _parser().parse_args(arguments)
     try:
@@ -105,7 +105,7 @@ def _check(options) -> int:
 
 def _check_run(options) -> int:
     run = options.what
-    # It says which runs there are.
+    # Raises ConfigError, which lists the runs that there are, if the run has no tables.
     tables_of(run)
     config = read_config(_config_of(run))
     seed = _seed_of(options)
@@ -190,7 +190,7 @@ def _adopt(options) -> int:
 
 def _run(options) -> int:
     config = read_config(options.config)
-    # This command runs all trials in one job, even where the config splits them.
+    # This command runs all trials and epsilons in one cell, even if the config splits them.
     whole = {"split_trials": False, "split_epsilons": False}
     for name, settings in config["studies"].items():
         config["studies"][name] = settings.model_copy(update=whole)
@@ -209,7 +209,7 @@ def _run(options) -> int:
 
 
 def _cell_table(rows: pd.DataFrame, study: Study) -> str:
-    """Format the means over trials of a cell with their units, meanings and points without any.
+    """Format a cell's means over trials, the meanings of its metrics and the points without values.
 
     Args:
         rows: The rows of one cell, in the order of the store.
@@ -252,7 +252,7 @@ def _measure(cell: CellSpec, config: dict, run: Path) -> Path:
 
 
 def _add_choice(command: argparse.ArgumentParser) -> None:
-    """Add the options that control a sample of cells."""
+    """Add the options that choose a sample of cells."""
     command.add_argument(
         "--seed",
         type=reading.whole_number(0, 2**64 - 1),

@@ -44,12 +44,12 @@ def join_study(
         of_maps: The metrics that are whole maps, which get a table of their own.
 
     Raises:
-        TableError: A cell is incomplete, rows are duplicated, or a value with status ok is
-            not finite. See `scan`.
+        TableError: A cell is missing, stale or damaged (see `scan`) or incomplete, rows are
+            duplicated, or a value with status ok is not finite.
     """
     entries: dict[str, Entry] = {}
     none = to_table([]).append_column(TIMING, pa.array([], pa.bool_()))
-    # The tables of the cells are let go once the whole is made, which may take half a GiB.
+    # No name keeps the cells' tables, which may take half a GiB, once they are concatenated.
     rows, timings = split_timings(concatenate([none, *_record_entries(cells, run, entries)]))
     require_complete(rows, points_of(cells))
     table = run / "studies" / f"{study}.parquet"
@@ -85,15 +85,15 @@ def require_complete(table: pa.Table, expected: dict[tuple[str, str, str, str], 
     """Check that the rows of a study are complete and consistent.
 
     A cell is complete if it has all of its points, and each point has either one row with the
-    reason of its failure or only rows with status ok. Where each trial has a job of its own, a
-    failed trial has one row beside those of the others. Values with status ok must be finite.
+    reason of its failure or only rows with status ok. If each trial has a job of its own, a
+    failed trial has one row beside those of the other trials. Values with status ok must be finite.
 
     Args:
         table: The rows.
-        expected: The number of grid points of every cell.
+        expected: The number of grid points of every cell, from `points_of`.
 
     Raises:
-        TableError: It names all problems.
+        TableError: There are problems; the message names all of them.
     """
     names = dict.fromkeys([*key_of(table.column_names), "status", "value"])
     frame = table.select([*names]).to_pandas(use_threads=False)
@@ -139,7 +139,7 @@ def write_csv(run: Path, studies: Iterable[str]) -> None:
 
 
 def _write_csv(path: Path, tables: list[Path], statuses: Collection[str] = ()) -> None:
-    """Write the rows, or those with some statuses, in the columns of all tables."""
+    """Write the rows of all tables, or only those with some statuses, with all their columns."""
     none = concatenate([schema_in(table).empty_table() for table in tables])
     temporary = path.with_suffix(".tmp")
     with temporary.open("w", encoding="utf-8", newline="") as file:

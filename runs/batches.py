@@ -1,9 +1,9 @@
-"""Batches: the cells that one job of the workflow runs in sequence, planned in a file for each.
+"""Batches, each the cells that one job of the workflow runs in sequence, and their plans.
 
-The plan of a batch has its cells as they were when the run began, and is an input of the job. It
-is newer than the batch's stamp unless the stamp is that of exactly these cells and all are current,
-so file times alone tell Snakemake what is stale. This works even in a clone, where Snakemake has
-no record of how a stamp was made.
+The plan of a batch is a file with its cells as they were when the run began, and an input of its
+job. It is newer than the batch's stamp unless the stamp is of exactly these cells and all of them
+are current. File times alone therefore tell Snakemake which batches are stale, even in a clone,
+where Snakemake has no record of how a stamp was made.
 """
 
 import json
@@ -25,7 +25,7 @@ from runs.store import cells_to_run
 
 
 class PlanError(TableError):
-    """The plan of a batch is missing, or the code has changed since it was written."""
+    """The plan of a batch is missing, damaged or out of date."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class Batch:
 
     @property
     def digest(self) -> str:
-        """One hash of the code and settings of all its cells; data are not part of it."""
+        """A hash of the code and settings, but not of the data, of all its cells."""
         return digest_of_text("".join(f"{each.stem} {each.digest}" for each in self.cells))
 
 
@@ -85,7 +85,7 @@ class Plan:
         batch: The batch.
         commit: The commit of the code when the run began.
         sources: The source files that its numbers depend on.
-        bytes: The hash of these files.
+        bytes: The hash of the bytes of these files.
     """
 
     batch: Batch
@@ -109,7 +109,7 @@ def plan_file(run: Path, stem: str) -> Path:
 
 
 def stamp_file(run: Path, stem: str) -> Path:
-    """Return the stamp of a batch, which is its digest once its cells are done."""
+    """Return the path of the stamp of a batch: its digest, written once its cells are done."""
     return run / "batches" / f"{stem}.txt"
 
 
@@ -121,7 +121,7 @@ def write_stamp(run: Path, batch: Batch) -> None:
 
 
 def write_plan(run: Path, batches: Iterable[Batch]) -> None:
-    """Bring results/<run>/plan/ up to date with the batches of a run."""
+    """Write the plans of batches; one whose job need not run gets the time of its stamp."""
     commit = commit_of_tree()
     for batch in batches:
         sources = sorted(set().union(*map(sources_of, batch.cells)))

@@ -18,7 +18,7 @@ class CellSpec:
         packages: The installed distributions that these modules import.
         reads: The entries of `datasets` whose files it reads.
         paper, study, dataset, data_source, mechanism, calibration: The same as in its rows.
-        use: The mechanism as "module:class", so that a process loads this family only.
+        use: The mechanism as "module:class", so that a process imports its module only.
         options: The options of the mechanism.
         columns: The type, in words, of each column that the study declares, by name.
         points: The grid points, in order.
@@ -66,7 +66,7 @@ class CellSpec:
 
     @property
     def digest(self) -> str:
-        """The hashes of code and settings; data are not part of it, as they are fetched later."""
+        """The hashes of code and settings, but not of the data, which are fetched later."""
         return f"{self.code}-{self.asked}"
 
     @property

@@ -125,7 +125,7 @@ def _cell(
 
 
 def _digest_of_settings(fields: dict[str, Any], points: list[Point], own: dict[str, Any]) -> str:
-    """Hash what a config says of a cell; `own` are the settings of the study that concern it."""
+    """Hash what a config says about a cell; `own` holds the settings of the study for this cell."""
     # Budgets only decide which points exist.
     settings = {name: value for name, value in own.items() if name not in {*GRID, "budgets"}}
     asked = fields | {"points": list(map(asdict, points)), "settings": settings}
@@ -133,7 +133,7 @@ def _digest_of_settings(fields: dict[str, Any], points: list[Point], own: dict[s
 
 
 def sources_of(cell: CellSpec) -> frozenset[str]:
-    """Return the source files that a cell's numbers depend on; a change of code reruns it."""
+    """Return the source files that a cell's numbers depend on; new code there reruns the cell."""
     modules = _modules(all_studies()[cell.study], cell.dataset, cell.reads, cell.use)
     return _code_of(modules)[0]
 
@@ -146,7 +146,7 @@ def _modules(study: Study, dataset: str, reads: Iterable[str], use: str) -> froz
 
 @functools.cache
 def _code_of(modules: frozenset[str]) -> tuple[frozenset[str], frozenset[str], str]:
-    """Return the source files of modules, the packages that these import, and their digest."""
+    """Return the source files of modules, the packages that they import, and the files' digest."""
     files = frozenset().union(*map(source_files, modules))
     packages = frozenset().union(*map(packages_of, modules))
     return files, packages, syntax_digest_of(files)

@@ -43,7 +43,7 @@ PROJECT = Path(__file__).resolve().parents[1]
 
 
 class Limits(Section):
-    """Limits of one cell; too many seconds fail its remaining grid points, too much memory one."""
+    """Limits of one cell: too many seconds fail all its remaining points, too much memory one."""
 
     seconds: Positive = Field(
         3600.0, le=365 * 24 * 3600, description="wall-clock seconds of one cell, a year at most"
@@ -157,7 +157,7 @@ def _own_mechanisms(run: RunSettings) -> dict[str, VariantSettings]:
 
 
 def _load_class(name: str, path: str) -> type[Mechanism]:
-    """Return the mechanism that the config names at a key."""
+    """Return the class of a mechanism; a ConfigError says that `path` in the config is wrong."""
     try:
         return get_mechanism(name)
     except (UnknownMechanism, TypeError) as error:
@@ -249,7 +249,7 @@ def _rows(prefix: str, model: type[Section], skipped) -> list[str]:
 
 
 def _allowed(schema: dict[str, Any]) -> str:
-    """List the values or the limits that a JSON schema has for each value of a key."""
+    """List the values that a JSON schema allows for a key, or the limits on each value."""
     if "enum" in schema:
         return ", ".join(schema["enum"])
     for part in (*schema.get("anyOf", ()), schema.get("items"), schema.get("additionalProperties")):
@@ -261,7 +261,7 @@ def _allowed(schema: dict[str, Any]) -> str:
 
 def defaults_of(model: type[Section]) -> dict[str, Any]:
     """Return the defaults of the keys that a section may leave out."""
-    # No warnings, as a default may be a word such as `all` in place of the value it stands for.
+    # No warnings, because a default may be a word, such as `all`, that stands for a value.
     return model.model_construct().model_dump(warnings=False)
 
 
@@ -276,7 +276,7 @@ _LIMITS = {"ge": "minimum", "gt": "exclusiveMinimum", "le": "maximum", "lt": "ex
 
 
 class _Generator(GenerateJsonSchema):
-    """Omits the titles of fields, which only repeat the keys."""
+    """A generator that omits the titles of fields, which only repeat the keys."""
 
     def field_title_should_be_set(self, schema: Any) -> bool:
         return False
@@ -314,7 +314,7 @@ def _rename_limits(value: Any) -> Any:
 
 
 def _extract_shared(sections: list[dict[str, Any]]) -> dict[str, Any]:
-    """Turn keys that several sections share into definitions to which the sections then refer."""
+    """Replace keys that several sections share by references; return their definitions."""
     counts = Counter((key, repr(value)) for keys in sections for key, value in keys.items())
     found: dict[str, Any] = {}
     for keys in sections:

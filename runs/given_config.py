@@ -32,8 +32,8 @@ def config_paths(arguments: Sequence[str]) -> list[str]:
 
 
 def _require_keys(path: str) -> None:
-    """Exit with one line if a file cannot be a config."""
-    # A third of a second, which jobs do not spend.
+    """Exit with one line if a file cannot be read as YAML or does not hold keys."""
+    # This import takes a third of a second, which jobs do not spend.
     from studies.base.yaml_file import ConfigError, read_yaml
 
     try:

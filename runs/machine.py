@@ -11,7 +11,7 @@ from datasets import DataError
 
 # A file system with less free space counts as full: libraries may hide the system's own error.
 FULL_BYTES = 1 << 20
-# Errors of the system as a whole. EMFILE is not among them, as it is a limit of one process.
+# Errors of the system as a whole. EMFILE is not among them: it is a limit of one process.
 MACHINE_ERRORS = {
     errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EROFS, errno.ESTALE, errno.ENFILE,
 }  # fmt: skip
@@ -27,9 +27,9 @@ class MachineError(Exception):
 def fault_of_machine(error: BaseException, folder: str | Path) -> str | None:
     """Describe the fault of the machine behind an error, or return None if there is none.
 
-    Missing or damaged data files count too, as they say nothing about a mechanism. Libraries may
-    wrap the system's error or replace it, so this follows the chain of errors, and then checks
-    whether stderr is still read and whether a disk that the cell writes to is full.
+    Missing or damaged data files count too, because they say nothing about a mechanism. Libraries
+    may wrap or replace the system's error, so this function follows the chain of errors. It then
+    checks whether stderr is still read and whether a disk that the cell writes to is full.
     """
     cause: BaseException | None = error
     while cause is not None:

@@ -57,7 +57,7 @@ def current_point(folder: str | Path) -> int | None:
 
 
 def clear_current_point(folder: str | Path) -> None:
-    """Remove that note; call this before a new process starts."""
+    """Remove the note of the current grid point; call this before a new process starts."""
     Path(folder, "current").unlink(missing_ok=True)
 
 
@@ -117,10 +117,10 @@ def rows_of(cell: CellSpec, folder: Path) -> list[dict[str, Any]]:
 
 
 def _select_trial(trial: int | None, values: list[dict]) -> list[dict]:
-    """Return the values that a cell contributes, which are all of them unless it has one trial.
+    """Return the values that a cell contributes, which are all of them if `trial` is None.
 
-    In that case only the cell of trial 0 keeps numbers that belong to no trial. Every cell keeps
-    its failures and seconds, which get its trial.
+    A cell of one trial adds its trial to its failures and timings. Only the cell of trial 0 keeps
+    numbers that belong to no trial.
     """
     if trial is None:
         return values

@@ -79,7 +79,7 @@ class Provenance:
             return None
 
     def differs(self, cell: CellSpec) -> list[str]:
-        """Name what has changed since: "code", "settings" or "data"; empty if it is current.
+        """Name what differs from a cell: "code", "settings" or "data"; empty if it is current.
 
         Absent data never count as changed; they are compared once they have been downloaded.
         """
@@ -117,7 +117,7 @@ def provenance_now(cell: CellSpec, commit: str) -> Provenance:
 
 
 def data_of(cell: CellSpec) -> str:
-    """Hash the checksums of the files that a cell reads; the result is empty if it reads none."""
+    """Hash the checksums of the files that a cell reads: "" if it reads none, or UNKNOWN."""
     checksums = [checksums_of(name, Path(cell.data_folder)) for name in cell.reads]
     if any(of_one is None for of_one in checksums):
         return UNKNOWN
@@ -165,7 +165,7 @@ _FIELDS = ("cell", *(field.name for field in fields(Provenance)), "rows", "secon
 
 @dataclass(frozen=True)
 class Entry:
-    """A cell of a table.
+    """The line of a cell in a manifest.
 
     Args:
         provenance: The code, settings, data and machine that it was measured with.
@@ -189,9 +189,9 @@ def seconds_of(rows: pa.Table) -> float | None:
 
 
 def rows_digest(rows: pa.Table) -> str:
-    """Hash the rows of a cell without its seconds; rows of maps come last.
+    """Hash the rows of a cell, given without its timings; rows of maps come last.
 
-    Empty columns are left out, because a table of several cells has the columns of all of them.
+    Columns without values are left out, because a table of cells has the columns of all of them.
     """
     if "row" in rows.column_names:
         on_map = pc.is_valid(rows["row"])

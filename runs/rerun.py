@@ -1,10 +1,10 @@
-"""Compare recomputed cells of a finished run with its numbers, and assign these to today's code.
+"""Compare recomputed cells with the numbers of a finished run, or adopt these for new code.
 
 The same config gives the same bytes on the same kind of processor. On another kind numbers differ;
-each study declares how much is allowed (`Metric.tolerance`).
+each study declares by how much they may (`Metric.tolerance`).
 
 A rename or refactoring changes the code of cells but none of their numbers. A sample of the cells
-is measured again, and the rest are adopted only if the whole sample agrees.
+is then measured again, and all are adopted only if the whole sample agrees.
 """
 
 import random
@@ -31,8 +31,8 @@ class Comparison:
 
     Args:
         problems: Differences outside the tolerances, one sentence each.
-        agreement: How many values both have, how many of these are equal to the last bit, and the
-            largest relative difference with its metric.
+        agreement: The number of values that both have, the number of equal ones among them, and
+            the largest relative difference with its metric, as text.
     """
 
     problems: list[str]
@@ -45,13 +45,13 @@ class Comparison:
 def cells_with_values(
     run: str, cells: Iterable[CellSpec], seconds: float = np.inf
 ) -> list[CellSpec]:
-    """Return those of the cells of a finished run for which it has stored a value.
+    """Return the cells of a finished run for which it has stored a value.
 
     Args:
         run: The name of the run.
         cells: Its cells.
-        seconds: Only include cells whose processor time in the manifests is known and at most this;
-            infinity includes all.
+        seconds: The largest processor time in the manifests of a cell that is returned. Cells of
+            unknown time are returned only if this is infinite.
 
     Raises:
         ConfigError: The run has no results.
@@ -86,10 +86,11 @@ def sample_of(cells: list[CellSpec], count: int, seed: int | str) -> list[CellSp
 
 
 def stored_rows(run: str, cell: CellSpec) -> pd.DataFrame:
-    """Return the rows of a cell, at all its trials, in a finished run, including whole maps.
+    """Return the rows of a cell in a finished run, at all trials and with whole maps.
 
     Raises:
         ConfigError: The run has no results.
+        DamagedTable: A table is damaged.
     """
     names = {f"{cell.study}.parquet", f"{cell.study}.maps.parquet"}
     whole = replace(cell, trial=None)
@@ -101,8 +102,8 @@ def compare(before: pd.DataFrame, again: pd.DataFrame, cell: CellSpec) -> Compar
     """Compare the rows of a cell within the tolerances of its study.
 
     Args:
-        before: The stored rows of all its trials, from `stored_rows`; their spread decides what is
-            allowed even if the cell has one trial.
+        before: The stored rows of all trials, from `stored_rows`. Their spread decides which
+            differences are allowed, even if the cell has only one of the trials.
         again: The recomputed rows.
         cell: The cell.
     """
@@ -125,7 +126,7 @@ def compare(before: pd.DataFrame, again: pd.DataFrame, cell: CellSpec) -> Compar
     old, new = both["value"].to_numpy(float), both["value_again"].to_numpy(float)
     difference = np.abs(new - old)
     allowed = _allowed(both, before, keys, cell)
-    # The negation puts NaN outside, as it fails every comparison.
+    # Because NaN fails every comparison, the negation puts it outside.
     outside = ~(difference <= allowed)
     if outside.any():
         worst = int(np.flatnonzero(outside)[0])
@@ -157,7 +158,7 @@ def _where(rows: pd.DataFrame, keys: list[str], side: str) -> str:
 def _allowed(
     both: pd.DataFrame, before: pd.DataFrame, keys: list[str], cell: CellSpec
 ) -> np.ndarray:
-    """Return the largest difference that each row allows."""
+    """Return the largest allowed difference of each value in `both`."""
     study = all_studies()[cell.study]
     over = [key for key in keys if key != "trial"]
     spreads = before.groupby(over, dropna=False)["value"].std().fillna(0.0).rename("spread")

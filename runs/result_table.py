@@ -19,7 +19,7 @@ STATUSES = (OK, UNSUPPORTED, ERROR, TIMEOUT, INCONSISTENT)
 FAILURES = (ERROR, TIMEOUT, INCONSISTENT)
 
 # A row is one metric of one trial at one grid point of one cell; its trial is null for an exact
-# value or a statistic over trials. A study's own columns stand between these two groups.
+# value or a statistic over trials. The columns of a study stand between BEFORE and AFTER.
 BEFORE = (
     Coordinate("paper", str, "key of the paper whose study it is; suite for the suite's own"),
     Coordinate("study", str, "the study: a file of studies/"),
@@ -100,8 +100,8 @@ class DamagedTable(TableError):
 
     Args:
         path: The file.
-        reason: What is wrong with it, as a clause.
-        advice: What to do.
+        reason: The damage, as a clause.
+        advice: The remedy, as a clause.
     """
 
     def __init__(
@@ -173,7 +173,7 @@ def _schema_holds(schema: pa.Schema) -> bool:
 
 
 def _name_in(schema: pa.Schema, path: Path | str) -> str:
-    """Return the name that a table was written under; one of an older run counts as unrenamed."""
+    """Return the file name that a table was written under; older tables do not state one."""
     return (schema.metadata or {}).get(_FILE, Path(path).name.encode()).decode(errors="replace")
 
 
@@ -207,8 +207,8 @@ def schema_in(path: Path | str) -> pa.Schema:
 
 @contextlib.contextmanager
 def _opened(path: Path | str, columns: list[str] | None = None) -> Iterator[pq.ParquetFile]:
-    # Read before Arrow checks, which reports a wrong checksum as an OSError too: a file that cannot
-    # be read is not damaged.
+    # Read the bytes before Arrow parses them: Arrow reports a wrong checksum as an OSError too, but
+    # a file that cannot be read is not damaged.
     try:
         content = Path(path).read_bytes()
     except OSError as error:
@@ -226,7 +226,7 @@ def _opened(path: Path | str, columns: list[str] | None = None) -> Iterator[pq.P
             raise DamagedTable(path, f"it has no column {', '.join(missing)}")
         yield file
     except MemoryError:
-        # Arrow's own is an ArrowException too.
+        # Arrow's MemoryError is an ArrowException too.
         raise
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         raise DamagedTable(path, str(error).splitlines()[0]) from None

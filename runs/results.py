@@ -1,6 +1,6 @@
 """Find, read and sum up the tables of a run, for figures, tables, judges and commands.
 
-These are not in runs/result_table.py because pandas is slow to load and a cell's job does not need
+They are not in runs/result_table.py because pandas is slow to load and a cell's job does not need
 it.
 """
 

@@ -100,7 +100,11 @@ def _finish(cell: CellSpec, folder: Path, log: CellLog, limits: dict, warm: Warm
 
 
 def _failed_points(cell: CellSpec, ended: Ended, index: int | None, unfinished: list) -> list[int]:
-    """Return the points that get a failure row; `index` is the one that was being measured."""
+    """Return the points that get a failure row; `index` is the one that was being measured.
+
+    Raises:
+        CellError: The process ended before it measured a point.
+    """
     if ended.status == TIMEOUT:
         return unfinished
     if index is None:
@@ -113,7 +117,7 @@ def _failed_points(cell: CellSpec, ended: Ended, index: int | None, unfinished: 
 
 
 def _partial_folder(cell: CellSpec, run: Path) -> Path:
-    """Return the folder of finished points; clear it if they have other code, settings or data."""
+    """Return the folder of finished points; empty it if code, settings or data have changed."""
     rows = cell_file(run, cell.stem)
     folder = rows.with_name(f".{rows.stem}.partial")
     stamp = folder / "digest"

@@ -37,9 +37,9 @@ def source_files(module: str) -> frozenset[str]:
     """Return the files of a module and its direct and indirect imports outside installed packages.
 
     For a module from elsewhere (an outside mechanism), the `__init__` files of the packages above
-    its imports are included. Those of the project are followed but not included, because they only
-    re-export. Paths of the project are relative to its root. Modules that are imported under names
-    computed at run time are not found.
+    its imports are included. The project's `__init__` files are followed but not included, because
+    they only re-export. Paths of the project are relative to its root. Modules that are imported
+    under names computed at run time are not found.
     """
     return _trace_imports(module)[0]
 
@@ -162,7 +162,7 @@ def _is_shown(statement: ast.stmt) -> bool:
 
 
 def _canonical_text(node: object) -> str:
-    """Serialise a syntax tree without what is shown only.
+    """Serialise a syntax tree without docstrings and the attributes `SHOWN`.
 
     Empty fields are left out too, because they differ between Python versions.
     """
@@ -222,7 +222,10 @@ def _submodules(package: str) -> set[str]:
 
 @functools.cache
 def _file_of(name: str) -> Path | None:
-    """Find the file of a module without importing it; return None if there is none."""
+    """Find the file of a module without importing it; return None if there is none.
+
+    Every module of an installed package has the file of the package.
+    """
     top, *rest = name.split(".")
     spec = _spec_of(top)
     if spec is None or not rest:

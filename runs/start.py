@@ -46,7 +46,7 @@ def start(config: str, cores: str) -> int:
                 # A terminal shows one line that changes; a log gets a line for each step.
                 begin, after = ("\r", "") if sys.stderr.isatty() else ("", "\n")
                 print(f"{begin}{line.rstrip()}", end=after, file=sys.stderr, flush=True)
-            # Go on reading even if the disk of the log is full, as Snakemake hangs otherwise.
+            # Go on reading even if the disk of the log is full, because Snakemake would hang.
             with contextlib.suppress(OSError):
                 out.write(line.encode())
     print(file=sys.stderr)

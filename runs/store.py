@@ -1,7 +1,7 @@
 """The store of a run: one file for each cell, with its rows and their provenance.
 
-The cell is current as long as its code, settings and data are unchanged; a run measures exactly
-the cells that are not current.
+A cell is current as long as its code, settings and data are unchanged. A run measures exactly the
+cells that are not current.
 """
 
 from collections.abc import Iterable, Iterator
@@ -15,12 +15,12 @@ from runs.provenance import Provenance
 from runs.result_table import CELL, TableError, note_in, read_file, to_table, write_table
 from studies.base.coordinates import TYPES, Coordinate
 
-# This column marks rows of seconds and memory, which differ from run to run.
+# The boolean column that is true in rows of seconds and memory, which differ from run to run.
 TIMING = "timing"
 
 
 def cell_file(run: Path, stem: str) -> Path:
-    """Return the file of a cell."""
+    """Return the path of the file of a cell."""
     return run / "cells" / f"{stem}.parquet"
 
 
@@ -42,7 +42,7 @@ def cells_to_run(cells: Iterable[CellSpec], run: Path) -> list[CellSpec]:
 
 
 def write_cell(cell: CellSpec, rows: list[dict], run: Path, provenance: Provenance) -> None:
-    """Write all rows of a cell; `timing` of each row marks seconds and memory."""
+    """Write the file of a cell; every row says under `timing` whether it is seconds or memory."""
     marks = pa.array([row[TIMING] for row in rows], pa.bool_())
     table = to_table(rows, columns_of(cell)).append_column(TIMING, marks)
     write_table(table, cell_file(run, cell.stem), provenance.to_json())
@@ -50,12 +50,12 @@ def write_cell(cell: CellSpec, rows: list[dict], run: Path, provenance: Provenan
 
 def columns_of(cell: CellSpec) -> list[Coordinate]:
     """Return the columns that the study of a cell declares."""
-    types = {name: kind for kind, name in TYPES.items()}
-    return [Coordinate(name, types[kind], "") for name, kind in cell.columns.items()]
+    types = {words: python_type for python_type, words in TYPES.items()}
+    return [Coordinate(name, types[words], "") for name, words in cell.columns.items()]
 
 
 def read_cell(path: Path | str) -> tuple[pa.Table, pa.Table]:
-    """Read the file of a cell: its reproducible rows, then its seconds and memory."""
+    """Read the file of a cell, and return its reproducible rows and its timings."""
     return split_timings(read_file(path))
 
 
@@ -71,10 +71,12 @@ def scan(cells: Iterable[CellSpec], run: Path) -> Iterator[tuple[CellSpec, Prove
         try:
             table = read_file(path)
         except FileNotFoundError:
-            raise TableError(f"{path} is missing: run again") from None
+            raise TableError(f"{path} is missing: start the run again") from None
         found = provenance_in(path)
         if found is None or found.differs(cell):
-            raise TableError(f"{path} was measured with other code, settings or data: run again")
+            raise TableError(
+                f"{path} was measured with other code, settings or data: start the run again"
+            )
         yield cell, found, table
 
 
@@ -86,13 +88,13 @@ def split_timings(table: pa.Table) -> tuple[pa.Table, pa.Table]:
 
 
 def epsilon_of(cell: CellSpec) -> float | None:
-    """Return the epsilon of a cell where the config splits them, as the end of its stem says."""
+    """Return the epsilon of a cell if the config splits epsilons (its stem says so), else None."""
     first = cell.points[0].epsilon
     return first if cell.stem.endswith(f"--epsilon-{first!r}") else None
 
 
 def rows_in_table(cell: CellSpec, rows: pa.Table) -> pa.Table:
-    """Return the rows of a cell in a table of its study, at whatever epsilons the table has."""
+    """Return the rows of a cell in a table of its study, at all epsilons unless they are split."""
     mask = pc.scalar(True)
     for name in CELL:
         mask = mask & (pc.field(name) == getattr(cell, name))

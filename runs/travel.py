@@ -73,7 +73,7 @@ def restore(config: dict, run: Path) -> tuple[int, int]:
 
 
 def _write_uncommitted_files(run: Path, studies: list[str]) -> None:
-    """Write the files that a run makes of its tables but that are not committed."""
+    """Write the files that a run makes from its tables and that are not committed."""
     tables = [run / "studies" / f"{study}.parquet" for study in studies]
     if not all(table.exists() for table in tables):
         return
@@ -82,7 +82,9 @@ def _write_uncommitted_files(run: Path, studies: list[str]) -> None:
 
 
 def _restore_stamp(batch: Batch, run: Path) -> bool:
-    """Write the stamp of a batch, with the time of its table, if its cells are those of the table.
+    """Write the stamp of a batch if its cells are current and the table of its study has them.
+
+    The stamp gets the time of the oldest file of the table.
 
     Returns:
         Whether the stamp was written.
@@ -129,7 +131,7 @@ def _restore_study(study: str, cells: list[CellSpec], run: Path) -> None:
 
 
 def _is_stored(cell: CellSpec, run: Path) -> bool:
-    """Whether the rows of a cell are current and can be read."""
+    """Return whether the rows of a cell are current and can be read."""
     with suppress(DamagedTable):
         return is_current(cell, run) and len(read_file(cell_file(run, cell.stem))) > 0
     return False

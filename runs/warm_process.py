@@ -22,13 +22,13 @@ POLL_SECONDS = 0.05
 # Limits on the imports of a study, and on the report that a killed child has ended.
 SECONDS_TO_START, SECONDS_TO_END = 600.0, 10.0
 CHUNK = 1 << 16
-# Listing a process's descendants is slow, as it looks at every process of the machine.
+# Listing descendants takes long, because it looks at every process of the machine.
 DESCENDANTS_SECONDS = 1.0
 GIB = 1 << 30
 # Signals that come from outside: from the out-of-memory killer, a scheduler or a user.
 FROM_OUTSIDE = (signal.SIGKILL, signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
-# glibc returns freed arrays to the system, which then clears their pages for the next draw: that
-# takes 7% of the CPU seconds where noise is drawn. Other allocators ignore these variables.
+# By default glibc returns freed arrays to the system, which then clears their pages for the next
+# draw: 7% of the CPU seconds of drawing noise. Other allocators ignore these variables.
 _KEEP_FREED_MEMORY = {
     "MALLOC_MMAP_THRESHOLD_": str(64 << 20),
     "MALLOC_TRIM_THRESHOLD_": str(256 << 20),
@@ -174,8 +174,8 @@ class WarmProcess:
             cell: The cell.
             folder: The folder of its unfinished work.
             log: The log that gets the child's output.
-            allowance: The time that the cell has left; it is stopped when that is spent.
-            limits: `memory_gib` of resident memory, and `seconds`, used in the message only.
+            allowance: The time that the cell has left; the cell is stopped once it is spent.
+            limits: `memory_gib` of resident memory, and `seconds`, which only a message needs.
         """
         if self.process.poll() is not None:
             self.close()
@@ -243,7 +243,7 @@ class WarmProcess:
 
         Returns:
             None if nothing comes within `seconds`, or only a part of a line, which is kept; b"" if
-            the process has ended.
+            the process has ended or answers without end.
         """
         readable = [self.process.stdout]
         if b"\n" not in self._answered and select.select(readable, [], [], seconds)[0]:

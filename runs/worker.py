@@ -52,13 +52,13 @@ _MOST_TOLD = 1 << 16
 def main(name: str) -> None:
     """Import a study, then run the cells that stdin names, one line of JSON each.
 
-    A line holds `cell` (see `CellSpec.to_json`) and `folder` (that of its unfinished work). The
+    A line holds `cell` (see `CellSpec.to_json`) and the `folder` of its unfinished work. The
     answers are lines of JSON on stdout. {"pid": ...} names the process at work: this one while it
     loads a problem, then the child. {"ended": status} has the exit status, negative for a signal,
     and the reason if it is known, as `machine` if the machine failed and as `reason` otherwise.
     Printed output goes to stderr. Whatever a child started has ended before the answer is sent.
     """
-    # Otherwise an interrupt from outside is an exception, which blames the mechanism.
+    # Otherwise an interrupt from outside would raise an exception, which blames the mechanism.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     parent = os.getppid()
     adopt_orphans()
@@ -136,7 +136,7 @@ def _setup(cell: CellSpec, study: Study) -> dict[str, Any]:
 
 
 def case_of(cell: CellSpec, study: Study, folder: Path) -> Case:
-    """Return the case that a cell measures; `folder` is that of its unfinished work."""
+    """Return the case that a cell measures; `folder` holds its unfinished work."""
     return Case(
         **_setup(cell, study),
         variant=Variant(
@@ -185,7 +185,7 @@ def _in_child(
 ) -> tuple[int, dict]:
     """Do some work in a forked process; return its exit status and the reason, as in `main`.
 
-    Both processes end once `parent` is gone, as nothing else limits them. The child closes the
+    Both processes end once `parent` is gone: nothing else limits them. The child closes the
     files `own`, through which this process gets its tasks and answers them.
     """
     before = [process.pid for process in descendants()]
@@ -256,7 +256,7 @@ def _become_child(
 
 
 def _die_with_parent(parent: int) -> None:
-    """Kill this process and its children once `parent` is gone, as nothing else limits them."""
+    """Kill this process and its children once `parent` is gone: nothing else limits them."""
     while os.getppid() == parent:
         time.sleep(WATCH_SECONDS)
     os.killpg(os.getpgrp(), signal.SIGKILL)

@@ -1,7 +1,7 @@
 """The 89 x 89 count query of r1smg2024, Section 7.1: selections of its rows, and verdicts.
 
-Claims are judged on the official Uber pickups only. count_query_figures.py has the drawings. Both
-read the rows at the budget that the paper gives each mechanism.
+Claims are judged on the official Uber pickups only, at the budget that the paper gives each
+mechanism. count_query_figures.py has the drawings.
 """
 
 import math
@@ -45,8 +45,8 @@ EPSILONS = "0.5 (R1SMG 1e-05)"
 def select_paper_budget(rows: pd.DataFrame) -> pd.DataFrame:
     """Return the rows at the budgets of Figures 4 and 5, which BUDGET_WORDS describes.
 
-    As published, these are the paper's budgets. At equal true privacy all mechanisms have the same
-    budget, the one that the paper gives to those other than R1SMG.
+    As published, these are the paper's budgets. At equal true privacy, all mechanisms have the
+    budget that the paper gives to those other than R1SMG.
     """
     epsilons = rows["mechanism"].map(count_epsilon).astype(float)
     epsilons = epsilons.where(rows["calibration"] == "published", count_epsilon("gaussian"))
@@ -69,7 +69,7 @@ def official_counts(rows: pd.DataFrame) -> pd.DataFrame:
 def trials_by_mechanism(
     rows: pd.DataFrame, others: list[str], metric: str
 ) -> dict[str, pd.DataFrame]:
-    """Return a metric of R1SMG and of other mechanisms as published, with a row per trial.
+    """Return a metric of R1SMG and of other mechanisms as published, by key, one row per trial.
 
     Raises:
         CannotJudge: A mechanism has no such rows.
@@ -95,13 +95,13 @@ def budget_sizes(rows: pd.DataFrame) -> Sizes:
 
 @judge
 def accuracy_loss(*, tolerance: float) -> Finding:
-    """Judge E L in Figure 5 in closed form.
+    """Judge the expected losses E L of Figure 5 in closed form.
 
     MVG's noise grows with gamma, which the paper does not state, so its loss is computed at the
     smallest possible gamma, s/2.
     """
     found = {key: paper_noise(key).expected_loss() for key in STATED_LOSSES}
-    # The cells in which counting L would give each stated loss, except MVG's.
+    # The numbers of cells that would have the stated losses in total, without MVG's.
     cells = count_query(PICKUPS).size
     counted = [cells * STATED_LOSSES[key] / found[key] for key in found if key != "mvg"]
     least = math.ceil(max((1 - tolerance) * count for count in counted))
@@ -126,9 +126,9 @@ def accuracy_loss(*, tolerance: float) -> Finding:
 
 
 def paper_noise(key: str, epsilon: float | None = None, calibration: str = "published"):
-    """Calibrate a mechanism to the count query, with the smallest gamma, s/2, which favours MVG.
+    """Calibrate a mechanism to the count query, by default at its epsilon in Figure 5.
 
-    The epsilon is that of Figure 5 unless another one is given.
+    MVG has the smallest possible gamma, s/2, which favours it.
     """
     at = setting(f"r1smg2024-count-{count_epsilon(key):g}")
     query = replace(at.query, frobenius_bound=at.query.l2_sensitivity / 2)
@@ -138,7 +138,11 @@ def paper_noise(key: str, epsilon: float | None = None, calibration: str = "publ
 
 @judge(studies=("count_query",))
 def loss_shape(results: Results, *, others: list[str], bell: float, margin: float) -> Finding:
-    """Judge the skewness and kurtosis of L about the mean in Figure 5."""
+    """Judge the skewness and kurtosis of L about the mean in Figure 5.
+
+    Args:
+        bell: The largest skewness and excess kurtosis that count as bell-shaped.
+    """
     rows = official_counts(results.rows)
     frames = trials_by_mechanism(rows, others, "loss")
     values = {key: frame["value"].to_numpy(float) for key, frame in frames.items()}
@@ -209,11 +213,11 @@ def largest_counts(results: Results, *, tolerance: float) -> Finding:
 
 @judge(studies=("count_query",))
 def empty_areas(results: Results, *, mechanisms: list[str], many: Probability) -> Finding:
-    """Judge Figure 4: how often an area shows no counts, whatever its exact count is.
+    """Judge how often an area of Figure 4 shows no counts, whatever its exact count is.
 
-    This is the probability of noise below minus the count, which is least at the largest count.
-    A part is confirmed if the probability is at least `many` at the paper's largest count and at
-    ours; otherwise it is open.
+    An area shows none if its noise is below minus its count, which is least likely at the largest
+    count. A part is confirmed if the probability is at least `many` at the paper's largest count
+    and at ours; otherwise it is open.
     """
     rows = official_counts(results.rows)
     ours = number_of(rows, metric="nonprivate_largest_count")
@@ -245,7 +249,7 @@ def count_order(
     factor: Positive = 1.0,
     better: str | None = None,
 ) -> Finding:
-    """Judge Figure 4: compare other noise with R1SMG by the ratio of L after post-processing.
+    """Judge Figure 4 by the ratio of other mechanisms' L after post-processing to R1SMG's.
 
     R1SMG's mean and median are exact, because its L has heavy tails: a mean over trials is far off,
     and a typical map has less than the mean. The paper shows one map of each mechanism and names no
@@ -253,8 +257,8 @@ def count_order(
 
     Args:
         others: Mechanisms that R1SMG is said to beat.
-        comparable: Mechanisms whose error R1SMG's exceeds by at most `factor`; it may be smaller.
-        better: The one of `comparable` that is said to beat R1SMG, if any.
+        comparable: Mechanisms whose error times `factor` is said to be at least R1SMG's.
+        better: The mechanism of `comparable` that is said to beat R1SMG, if any.
     """
     rows = official_counts(results.rows)
     exact, typical = _masked_loss(rows)
@@ -314,8 +318,9 @@ def count_order(
 def _masked_loss(rows: pd.DataFrame) -> tuple[float, float]:
     """Return R1SMG's exact mean and median of L over the valid cells.
 
-    The noise has no preferred direction. L is sigma_* z^2 B, where z is normal and B is the share
-    of the random direction's squared length in the valid cells: Beta(valid/2, (M - valid)/2).
+    The noise has no preferred direction. L is sigma_* z^2 B, where sigma_* is the variance of the
+    noise, z is a standard normal and B is the share of the random direction's squared length in the
+    valid cells: Beta(valid/2, (M - valid)/2).
     """
     loss, valid = (
         number_of(rows, metric=metric, mechanism="r1smg", calibration="published")
@@ -335,7 +340,7 @@ def _masked_loss(rows: pd.DataFrame) -> tuple[float, float]:
 def _log_ratio(
     frame: pd.DataFrame, exact: float, statistic: Callable[..., np.ndarray]
 ) -> Bootstrap:
-    """Return a statistic of a mechanism's trials minus the same statistic of an exact number."""
+    """Return a statistic of a mechanism's trials minus the same statistic of a constant sample."""
     values = frame["value"].to_numpy(float)
     return bootstrapped(values, np.full(len(values), exact), statistic)
 

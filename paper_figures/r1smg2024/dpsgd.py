@@ -68,10 +68,10 @@ STATED_NOISE = "the stated noise multipliers"
 
 
 def official_runs(rows: pd.DataFrame, dataset: str) -> pd.DataFrame:
-    """Return the study's rows on one official data set, and those of the study with other rates.
+    """Return the rows of `dpsgd` and of `dpsgd_rates` on one official data set, as of one study.
 
     Raises:
-        CannotJudge: The run has none.
+        CannotJudge: The run has no such rows.
     """
     rows = rows.assign(study=rows["study"].replace(RATES, STUDY))
     return pick(rows, study=STUDY, dataset=dataset, data_source="official")
@@ -80,7 +80,7 @@ def official_runs(rows: pd.DataFrame, dataset: str) -> pd.DataFrame:
 def at_stated_multipliers(rows: pd.DataFrame, dataset: str) -> pd.DataFrame:
     """Return the runs of DPSGD at the paper's noise multipliers, as rows of `dpsgd`.
 
-    Their epsilon is the total that the paper states for the multiplier. There may be none.
+    Their epsilon is the total that the paper states for the multiplier. There may be no such rows.
     """
     found = rows[(rows["study"] == MULTIPLIERS) & (rows["dataset"] == dataset)]
     totals = {}
@@ -100,7 +100,7 @@ def rates_of(rows: pd.DataFrame) -> list[float]:
 
 
 def public_rate(rows: pd.DataFrame) -> float | None:
-    """Return the rate of training without privacy if the clipped runs have others, else None."""
+    """Return the single rate of training without privacy if clipped runs have others, else None."""
     found = rows[rows["mechanism"] == PUBLIC]["learning_rate"].dropna().unique()
     return float(found[0]) if len(found) == 1 and list(found) != rates_of(rows) else None
 
@@ -147,7 +147,13 @@ def _finding(
     detail: str,
     calibration: str,
 ) -> Finding:
-    """Judge the published runs under every choice; one without rows of the budgets was not run."""
+    """Judge the published runs under every choice that the paper leaves open.
+
+    A choice for which `judged` returns no parts counts as not run.
+
+    Args:
+        judged: Returns the parts of the claim, given the runs under one choice.
+    """
     rows = pick(official_runs(results.rows, dataset), calibration="published")
     choice, runs = "the learning rate", _runs_by_rate(rows)
     if MULTIPLIERS in beside:
@@ -187,7 +193,7 @@ def epochs_until(
     """Judge whether published R1SMG reaches an accuracy earlier, by more epochs than the margin.
 
     Args:
-        beside: A study with more learning rates, or one with the stated noise multipliers.
+        beside: Studies with more learning rates, or with the stated noise multipliers.
     """
 
     def judged(rows: pd.DataFrame) -> list[Part]:
@@ -206,7 +212,7 @@ def epochs_until(
 
 
 def _runs_by_rate(rows: pd.DataFrame) -> dict[str, pd.DataFrame]:
-    """Group the runs by learning rate, which the paper does not state, and add each one's best."""
+    """Group the runs by learning rate, and add a group with every run at its best rate."""
     rates = required(rates_of(rows), CannotJudge("The run has no private training"))
     runs = {f"learning rate {rate:g}": runs_at_rate(rows, rate) for rate in rates}
     if len(runs) > 1:
@@ -217,7 +223,7 @@ def _runs_by_rate(rows: pd.DataFrame) -> dict[str, pd.DataFrame]:
 def _runs_at_stated_multipliers(
     results: pd.DataFrame, rows: pd.DataFrame, dataset: str
 ) -> dict[str, pd.DataFrame]:
-    """Group the runs by learning rate, with those of the other study in place of DPSGD's."""
+    """Group the runs by learning rate, with DPSGD at the stated noise multipliers."""
     stated = at_stated_multipliers(results, dataset)
     if stated.empty:
         return {STATED_NOISE: stated}
@@ -229,7 +235,7 @@ def _runs_at_stated_multipliers(
 
 
 def _budgets_of(rows: pd.DataFrame, epsilons: list[float]) -> list[float]:
-    """Return those of the budgets at which R1SMG and DPSGD were run."""
+    """Return the budgets at which both R1SMG and DPSGD were run."""
     run = [set(rows[rows["mechanism"] == key]["epsilon"]) for key in COMPARED]
     return [epsilon for epsilon in epsilons if all(epsilon in own for own in run)]
 
@@ -277,8 +283,8 @@ def learning_order(
     """Judge R1SMG against DPSGD by paired differences of accuracies, averaged over the epochs.
 
     Args:
-        beside: A study with more learning rates, which may have some of the budgets and lack
-            training without privacy, or one with the stated noise multipliers.
+        beside: Studies with more learning rates, which may lack budgets and training without
+            privacy, or with the stated noise multipliers.
     """
     return _finding(
         results,
@@ -399,7 +405,7 @@ def figure_7(results: Results) -> Drawn:
 
 @drawing("r1smg2024_rates", kind="figures", needs=["dpsgd_rates/mnist"])
 def figure_7_at_more_rates(results: Results) -> Drawn:
-    """Draw the same at the learning rates of another study."""
+    """Draw accuracy over epochs on MNIST at the learning rates of `dpsgd_rates`."""
     rows = results.rows.assign(study=STUDY)
     return _accuracies(rows, "mnist", "r1smg2024 Figure 7 at more learning rates")
 
@@ -469,7 +475,7 @@ def _accuracies(rows: pd.DataFrame, dataset: str, name: str) -> Drawn:
 
 
 def _write_diverged(axis: plt.Axes, rows: pd.DataFrame) -> None:
-    """Name the mechanisms of which runs diverged; these have no part in a curve."""
+    """Write which mechanisms had runs that diverged; these runs have no part in a curve."""
     trials = rows.groupby("mechanism")["trial"].nunique()
     found = ok_rows(rows, STUDY, DIVERGED).groupby("mechanism")["trial"].nunique()
     for place, mechanism in enumerate(legend_order(found.index)):
@@ -545,7 +551,7 @@ def _label(rows: pd.DataFrame, mechanism: str, calibration: str, epsilon: float)
 
 
 def _finish(axis: plt.Axes, means: pd.DataFrame) -> None:
-    """Draw the floor and set the accuracy axis; a logit axis ends at the tick above all means."""
+    """Draw the accuracy of guessing and set the axis, which ends above all means if it is logit."""
     floor = look("random-answer")
     axis.axhline(RANDOM, color=floor.colour, linestyle="--", lw=0.8, label=floor.title)
     axis.xaxis.set_major_locator(plt.MaxNLocator(integer=True))
@@ -585,7 +591,8 @@ def _draw_curve(
     """Draw one curve.
 
     Args:
-        shift: The offset of the markers, in [0, 1), by which those of equal curves alternate.
+        shift: The offset of the markers over their distance, in [0, 1), by which the markers of
+            equal curves alternate.
     """
     style = look(DPSGD if mechanism == AT_STATED else mechanism)
     test, train = (rows[rows["accuracy"] == which] for which in ("test", "train"))

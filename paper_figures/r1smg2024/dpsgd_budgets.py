@@ -30,7 +30,12 @@ def training_budget(
     same_steps: float | None = None,
     tolerance: float,
 ) -> Finding:
-    """Judge the total epsilon of DP-SGD with Poisson sampling by Renyi DP."""
+    """Judge the total epsilon of DP-SGD with Poisson sampling by Renyi DP.
+
+    Args:
+        same_steps: The relative difference up to which numbers of steps are equal; by default
+            the numbers of steps that give the totals are not judged.
+    """
     parts = [
         number(
             f"sigma {budget.multiplier:g}, q = {batch}/{size}",
@@ -68,7 +73,7 @@ def training_budget(
 def _steps_to(epsilon: float, sigma: float, rate: Probability, delta: float) -> float:
     """Return the number of steps, to 1%, after which the total epsilon is reached.
 
-    It must lie between 100 and 1e6.
+    The number must lie between 100 and 1e6.
     """
     from dp_accounting.rdp import RdpAccountant
 
@@ -93,7 +98,12 @@ def split_over_steps(
     digit: float | None = None,
     tolerance: float,
 ) -> Finding:
-    """Judge the step budgets that eq. (16) gives for the stated totals."""
+    """Judge the step budgets that eq. (16) gives for the stated totals.
+
+    Args:
+        digit: The unit of the last digit of the stated step budgets; by default it is not judged
+            whether other epochs or another delta' give them.
+    """
     parts = [
         number(
             f"epsilon_0 for {budget.total:g}, q = {batch}/{size}",
@@ -140,12 +150,13 @@ def _one_number(
     digit: float,
     solve: Callable[[float, float], float],
 ) -> Part:
-    """Judge whether one value of a number gives all stated epsilon_0, up to their rounding.
+    """Judge whether one value of a parameter gives all stated epsilon_0, up to their rounding.
 
     Args:
-        symbol: The symbol of the number.
-        places: The decimal places to which the number is shown.
-        solve: Returns the number for a total and its epsilon_0.
+        symbol: The symbol of the parameter.
+        places: The decimal places to which the parameter is shown.
+        digit: The unit of the last digit of the stated epsilon_0.
+        solve: Returns the parameter for a total and its epsilon_0.
     """
     ranges = [
         sorted(solve(budget.total, budget.step + end) for end in (digit / 2, -digit / 2))
@@ -157,14 +168,14 @@ def _one_number(
 
 
 def _slack_for(total: float, epsilon: float, rate: Probability, epochs: float) -> float:
-    """Return log10 of the delta' at which eq. (16) gives the step budget `epsilon` for a total."""
+    """Return log10 of the delta' with which eq. (16) splits a total into steps of `epsilon`."""
     steps, x = epochs / rate, rate * epsilon
     left = total - steps * x * math.expm1(x)
     return -((left / x) ** 2) / (2 * steps) / math.log(10)
 
 
 def _epochs_for(total: float, epsilon: float, rate: Probability, slack: float) -> float:
-    """Return the E at which eq. (16) gives the step budget `epsilon` for a total."""
+    """Return the number of epochs E over which eq. (16) splits a total into steps of `epsilon`."""
 
     def excess(log_epochs: float) -> float:
         return step_budget(total, 0.5, rate, math.exp(log_epochs), slack)[0] - epsilon
@@ -178,8 +189,8 @@ def one_step(
 ) -> Finding:
     """Judge R1SMG-DPSGD's total budget by the exact privacy of one Poisson-sampled step.
 
-    If a record is added, sampling with rate q turns delta(e) of a step into exactly q delta(e) at
-    ln(1 + q (e^e - 1)). All steps together reveal no less than one.
+    If a record is added, Poisson sampling at rate q turns the delta of a step at epsilon into
+    exactly q delta at ln(1 + q (e^epsilon - 1)). All steps together reveal no less than one step.
     """
     parts = []
     for total, _, step in budgets:
@@ -233,7 +244,7 @@ def looser_composition(*, budgets: list[TrainingBudget], step_delta: Delta) -> F
 def amplified_step(
     *, rate: Probability, budgets: list[TrainingBudget], tolerance: float
 ) -> Finding:
-    """Judge eq. (16): q epsilon_0 against the epsilon of a step on a Poisson sample.
+    """Judge the q epsilon_0 of eq. (16) by the epsilon of a step on a Poisson sample.
 
     Sampling turns an (epsilon_0, delta_0)-DP step into (ln(1 + q (e^epsilon_0 - 1)), q delta_0)-DP,
     and no smaller epsilon holds for every such step (Balle, Barthe and Gaboardi 2018).

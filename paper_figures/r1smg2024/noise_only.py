@@ -40,12 +40,12 @@ from studies.noise_only import family_query
 FAMILY = "fixed-sensitivity"
 # The mechanisms of Figure 9.
 COMPARED = ("r1smg", "gaussian", "gaussian-analytic")
-# Noise that equals the published analytic Gaussian's, so that it needs no curve of its own.
+# Mechanisms and calibrations whose noise is the published analytic Gaussian's: one curve shows it.
 SAME = (("gaussian", "exact"), ("gaussian-analytic", "exact"))
 
 
 def expected_losses(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the expected losses E L of Figure 9's mechanisms, in ascending `size` M."""
+    """Return the expected losses E L of Figure 9's mechanisms, by ascending M (column `size`)."""
     found = ok_rows(rows, "noise_only", "expected_loss", FAMILY)
     found = found[
         found["mechanism"].isin(add_own_mechanisms(COMPARED, found["mechanism"].unique()))
@@ -146,10 +146,10 @@ def loss_growth(
 
 
 def _curve(rows: pd.DataFrame, mechanism: str, epsilon: float, sizes: tuple[int, int]) -> pd.Series:
-    """Return the expected losses of one curve, from the first to the last of `sizes`.
+    """Return the expected losses of one curve by M, from the first to the last of `sizes`.
 
     Raises:
-        CannotJudge: The run has other sizes.
+        CannotJudge: The curve of this run starts or ends at another M, or is empty.
     """
     own = select(rows, mechanism=mechanism)
     at = np.isclose(own["epsilon"], epsilon, rtol=1e-9, atol=0)
@@ -205,7 +205,7 @@ def stability_table(results: Results) -> Drawn:
 
 
 def noise_of(key: str, side: int, **options) -> Noise:
-    """Return a mechanism's noise for a side x side query of l2 sensitivity 1."""
+    """Return a mechanism's noise at BUDGET for a side x side query of l2 sensitivity 1."""
     return calibrated(key, family_query(FAMILY, (side, side)), BUDGET, **options).noise
 
 
@@ -217,7 +217,7 @@ def raw_moment(
     sides: list[int],
     tolerance: float,
 ) -> Finding:
-    """Judge Theorems 8 and 9: R1SMG's moment of L about zero, and the others' smaller ones."""
+    """Judge Theorems 8 and 9: R1SMG's moment of L about zero is larger than the others'."""
     ours = getattr(noise_of("r1smg", sides[-1]).loss(), moment)
     others = []
     for side in sides:
@@ -240,7 +240,7 @@ def raw_moment(
 
 @judge
 def full_rank_moments(*, sides: list[int], tolerance: float) -> Finding:
-    """Judge Remark 2: 3 + 12/M and sqrt(8/M), and R1SMG's larger moments.
+    """Judge Remark 2: kurtosis 3 + 12/M and skewness sqrt(8/M), and R1SMG's larger moments.
 
     The remark gives a normal variable the values 3 and 0, which are moments about the mean, whereas
     Section 6 defines moments about zero. Both readings are judged.
@@ -289,7 +289,7 @@ def stability(*, sides: list[int], factors: list[Positive]) -> Finding:
         ours, *theirs = (float(each.squared_norm_survival(k * each.loss().mean)) for each in noises)
         found = f"R1SMG {rounded_down(ours)}, i.i.d. Gaussian at most {rounded_up(max(theirs), 2)}"
         parts.append(statement(f"P(L > {k:g} E L) smaller:", ours < max(theirs), found))
-    # The same at the count query's budgets in the paper, at which R1SMG's mean is smaller.
+    # Absolute losses at the paper's budgets of the count query, at which R1SMG's mean is smaller.
     rank_one, classic = (
         calibrated(key, at.query, at.budget).noise
         for key, at in (

@@ -89,7 +89,7 @@ def paper_axis(rows: pd.DataFrame) -> pd.Series:
 
 
 def drawn_epsilon(rows: pd.DataFrame) -> pd.Series:
-    """Return `paper_axis`, or NaN outside the range of the other mechanisms."""
+    """Return `paper_axis`, with NaN outside the epsilons of the mechanisms other than R1SMG."""
     position = paper_axis(rows)
     reach = rows.loc[rows["mechanism"] != "r1smg", "epsilon"]
     inside = position.between(reach.min() * (1 - 1e-9), reach.max() * (1 + 1e-9))
@@ -259,9 +259,11 @@ def component_order(
     behind: list[str],
     margin: float,
 ) -> Finding:
-    """Judge Figure 6: R1SMG is close to some mechanisms and far ahead of others.
+    """Judge Figure 6: at the paper's epsilons R1SMG is close to some and far ahead of others.
 
-    They are compared at the paper's epsilons.
+    Args:
+        close: Mechanisms that R1SMG is said to be close to.
+        behind: Mechanisms that R1SMG is said to beat.
     """
     rows = official_components(results.rows)
     ahead, near = (
@@ -320,7 +322,7 @@ def component_sensitivity(*, stated: Positive, tolerance: float) -> Finding:
 
 @judge
 def noise_of_components(*, others: list[str], much: Positive) -> Finding:
-    """Judge Section 7.2: R1SMG's noise on the covariance, at epsilon / 1e7, is below the others'.
+    """Judge Section 7.2: at epsilon / 1e7, R1SMG's noise on the covariance is below the others'.
 
     The magnitude of noise is its squared norm (Sections 1 and 7.1), here in expectation.
 
@@ -362,7 +364,7 @@ def stable_accuracy(*, others: list[str], side: Count, bell: Positive) -> Findin
     """Judge Section 7.2: a leptokurtic and right-skewed loss, and "the most stable" accuracy.
 
     Args:
-        bell: The largest skewness that counts as bell-shaped.
+        bell: The largest absolute skewness that counts as bell-shaped.
     """
     loss = noise_of("r1smg", side).loss()
     parts = [
@@ -389,7 +391,7 @@ ZETAS = {"published": "zeta as printed", "sqrt": "zeta with a square root"}
 
 
 def _least_noise(name: str):
-    """Return the query of a setting at the smallest possible gamma, s/2, and its budget.
+    """Return the query of a setting, with the smallest possible gamma, s/2, and its budget.
 
     MVG's noise grows with gamma, which the paper does not state.
     """
@@ -431,7 +433,7 @@ def epsilon_for_components(*, setting: str, needed: Epsilon) -> Finding:
 
     The eigenvalues of a covariance of d features in [-1, 1] are at most d. Noise with d x d
     independent elements of standard deviation sigma becomes symmetric as (N + N^T)/2 (footnote 4).
-    Its variance off the diagonal is then sigma^2/2, and its spectral norm is about
+    Off the diagonal, the symmetric noise has the variance sigma^2/2, and its spectral norm is about
     sqrt(2) sigma sqrt(d).
     """
     query, budget = _least_noise(setting)

@@ -35,7 +35,7 @@ from studies.noise_only import family_query
 def stated_constant(
     mechanism: str, m: int, n: int, epsilon: float, delta: float
 ) -> tuple[str, float]:
-    """Return name and value of C_C, C_A, C_M (Theorem 4) or C_R (Theorem 7) for an m x n query.
+    """Return the name and value of C_C, C_A, C_M (Theorem 4) or C_R (Theorem 7), m x n elements.
 
     The paper states C s^2, with s the l2 sensitivity, as a lower bound on the expected loss.
 
@@ -96,9 +96,9 @@ def one_coefficient(*, setting: str) -> Finding:
 def required_noise(*, setting: str, sizes: tuple[Count, Count]) -> Finding:
     """Judge Property 1: the noise that (epsilon, delta)-DP needs can stay the same as M grows.
 
-    The paper derives the property from R1SMG, which it states for every query, and explains it by
-    elements that depend on each other, for which it is possible. Both readings are outcomes: one
-    query refutes the property for all queries, and another shows that it is possible for some.
+    The paper derives the property from R1SMG, whose theorem covers every query, but explains it by
+    elements that depend on each other. Both readings are outcomes: one query refutes the property
+    for all queries, and another shows it for some.
     """
     budget = stated_setting(setting).budget
     small, large = sizes
@@ -144,10 +144,10 @@ def required_noise(*, setting: str, sizes: tuple[Count, Count]) -> Finding:
 
 
 def noise_along_one_direction(size: int, budget: Budget) -> float:
-    """Return a sufficient E||noise||^2 if all differences are along (1, ..., 1), of norm 1.
+    """Return an E||noise||^2 that suffices if neighbours differ along (1, ..., 1), by norm 1.
 
     All elements are equal, as if one query were asked `size` times. The noise is the analytic
-    Gaussian's for the scalar product with the direction, times the direction, so that the release
+    Gaussian's for the scalar product with the direction, times the direction. The release then
     reveals that scalar and nothing else.
     """
     direction = np.full(size, 1 / math.sqrt(size))
@@ -159,10 +159,11 @@ def noise_along_one_direction(size: int, budget: Budget) -> float:
 def least_variance(budget: Budget) -> float:
     """Return a lower bound on the variance of scalar noise that is DP for shifts by 1.
 
-    A shift by k is (k epsilon, delta_k)-DP, so that the noise Z and Z + k have total variation
-    distance at most t = (e^(k epsilon) - 1 + 2 delta_k)/(e^(k epsilon) + 1). The events
+    By group privacy a shift by k is (k epsilon, delta_k)-DP with
+    delta_k = delta (e^(k epsilon) - 1)/(e^epsilon - 1). The noise Z and Z + k therefore have total
+    variation distance at most t = (e^(k epsilon) - 1 + 2 delta_k)/(e^(k epsilon) + 1). The events
     |Z - E Z| < k/2 and |Z + k - E Z| < k/2 exclude each other, and their probabilities differ by at
-    most t: the first has probability at most (1 + t)/2, and Chebyshev gives the bound.
+    most t. The first thus has probability at most (1 + t)/2, and Chebyshev gives the bound.
     """
     shifts = np.unique(np.geomspace(1, 10 / budget.epsilon, 400).round())
     grown = np.expm1(shifts * budget.epsilon)
@@ -178,7 +179,7 @@ def null_space(*, setting: str) -> Finding:
     The projection of the noise on a unit vector u is sqrt(sigma_*) z t, where z is normal, sigma_*
     is the variance along the random direction, and t is the cosine between u and that direction,
     with t^2 ~ Beta(1/2, (M-1)/2). If u points along the difference of two answers, the event
-    E = {projection < s/2} gives delta >= P(E) - e^epsilon Q(E).
+    E = {projection < s/2} gives delta >= P(E) - e^epsilon Q(E) for the laws P, Q of their releases.
     """
     at = stated_setting(setting)
     size, s = at.query.size, at.query.l2_sensitivity
@@ -285,9 +286,8 @@ def loss_bound(
 def lower_order(*, sides: list[int], setting: str, others: list[str], tolerance: float) -> Finding:
     """Judge Corollary 1: how the others' loss over R1SMG's grows with M, at both calibrations.
 
-    It is also judged whether C_R is of the order of epsilon C_C/M, C_A/M and C_M/(MN), in M and in
-    1/epsilon, by the constants that the paper states. If it is, the exponent of their ratio tends
-    to 0 in each.
+    The stated constants also show whether C_R is of the order of epsilon C_C/M, C_A/M and
+    C_M/(MN), in M and in 1/epsilon. If it is, the exponent of each ratio tends to 0.
     """
     budget = stated_setting(setting).budget
     sizes = [side**2 for side in sides]
@@ -347,7 +347,7 @@ ORDERS = {
 
 
 def _ratio_to_c_r(key: str, side: int, budget: Budget) -> float:
-    """Return a stated order of C_R over C_R itself, for side x side answers."""
+    """Return the order that the paper states for C_R over C_R itself, for side x side answers."""
     at = (side, side, budget.epsilon, budget.delta)
     constant = stated_constant(key, *at)[1] * (budget.epsilon if key == "gaussian" else 1.0)
     return constant / side**2 / stated_constant("r1smg", *at)[1]
@@ -376,9 +376,14 @@ SMALLEST = 3
 
 @judge
 def angle_bound(*, sizes: list[int], angles: Count) -> Finding:
-    """Judge Lemma 2: compare P(|theta - pi/2| >= theta_0) with the bound on a grid of angles.
+    """Judge Lemma 2 by the exact probability of |theta - pi/2| >= theta_0 on a grid of theta_0.
 
-    cos^2 theta has the law Beta(1/2, (P - 1)/2), and the event is |cos theta| >= sin theta_0.
+    For random directions in P dimensions, cos^2 theta has the law Beta(1/2, (P - 1)/2), and the
+    event is |cos theta| >= sin theta_0.
+
+    Args:
+        sizes: The dimensions P.
+        angles: The number of angles theta_0 in [0, pi/2).
     """
     ratios = {}
     for size in sizes:

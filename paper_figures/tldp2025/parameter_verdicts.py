@@ -201,7 +201,11 @@ def _noise_alone(spent: pd.DataFrame) -> set[tuple[str, float]]:
     """Return the mechanisms and epsilons at which the users' messages are proven to be noise.
 
     Any two inputs of an (epsilon, delta) release give outputs within the total variation
-    (e^epsilon - 1 + 2 delta)/(e^epsilon + 1). Fixing one input bounds a user's distance to noise.
+    (e^epsilon - 1 + 2 delta)/(e^epsilon + 1). The output for a fixed input is noise that does not
+    depend on the data. The distances of all users add up.
+
+    Args:
+        spent: Upper bounds on the true epsilon of all rounds, with their delta.
     """
     growth = np.exp(np.minimum(spent["value"], 1.0))
     distance = USERS * (growth - 1 + 2 * spent["delta"]) / (growth + 1)
@@ -212,7 +216,7 @@ def _noise_alone(spent: pd.DataFrame) -> set[tuple[str, float]]:
 def _missing_results(
     wanted: Sequence[tuple[str, float]], run: set[tuple[str, float]]
 ) -> list[Part]:
-    """Return an open part for every mechanism and epsilon without a score."""
+    """Return an inconclusive part for every wanted mechanism and epsilon without a score."""
     return [
         Part(label_of(*at), INCONCLUSIVE, reason="without a result")
         for at in wanted

@@ -34,12 +34,12 @@ from papers.tldp2025 import FEATURES as FEATURE_RANGE
 from papers.tldp2025 import PIXELS, STATED_DELTA
 from runs.results import Results
 
-# Scores within this of each other count as equal. One that equals the score without noise shows the
-# classifier's limit, not the noise.
+# Scores within this of each other count as equal. A score that equals the one without noise shows
+# the classifier's limit, not the effect of noise.
 EQUAL = 0.01
 IMAGENET = "MobileNetV2 with ImageNet weights"
 OWN = "trained on public images of the same kind"
-# Delta of the features is their range.
+# Delta of the features: the width of their range.
 WIDTH = FEATURE_RANGE[1] - FEATURE_RANGE[0]
 # TLDP-L's noise at Delta = 2 equals that at the stated Delta if epsilon grows by this factor.
 FACTOR = STATED_DELTA / WIDTH
@@ -116,11 +116,11 @@ def trained_score(
 
 
 def _slower_and_lower(slow: Scores, quick: Scores, margin: float) -> list[Part]:
-    """Judge whether both TLDP methods end lower, and at an epsilon below 1 lack more of their end.
+    """Judge whether both TLDP methods rise more slowly on the data set `slow` and end lower there.
 
-    The end is at the largest epsilon that both data sets share. The early epsilon is the largest
-    shared one below 1, where the paper has `quick` at its end. Trials of two data sets are
-    independent, so any pairing of them serves.
+    The end is at the largest epsilon that both data sets share. At the largest shared epsilon below
+    1, where the paper has `quick` at its end, `slow` must lack a larger share of its end. Trials of
+    two data sets are independent, so any pairing of them serves.
     """
     shared = sorted(set(slow.select(TLDP).epsilons) & set(quick.select(TLDP).epsilons))
     early, last = [epsilon for epsilon in shared if epsilon < 1], shared[-1:]
@@ -180,7 +180,7 @@ def others_low(
 ) -> Finding:
     """Judge whether all other mechanisms stay near random answers, each at its best epsilon.
 
-    The best is taken up to the end of the axis, which the paper does not state, so that each of
+    Epsilon ends with the axis of the figure. The paper does not state where that is, so each of
     `ends` gives an outcome.
     """
     found = select_datasets(scores_of(results.rows, IMAGES), datasets)
@@ -222,10 +222,10 @@ def variant_order(
 ) -> Finding:
     """Judge whether TLDP-G is slightly above TLDP-L, and how the weighted variants compare.
 
-    TLDP-L-w is said to be about as good as TLDP-L, and TLDP-G-w slightly below TLDP-G. The weights
-    cannot change an image that keeps no value, so exact numbers decide on them. Whether
+    TLDP-L-w is said to be about as good as TLDP-L, and TLDP-G-w slightly below TLDP-G. Weights
+    cannot change an image that keeps no value, so exact numbers decide both statements. Whether
     TLDP-G is above TLDP-L is judged on every data set, on both sides of the epsilon at which their
-    noise is equal. The margin and the weighted variants are judged on MNIST at the given epsilons.
+    noise is equal. "Slightly" and the weighted variants are judged on MNIST at the given epsilons.
     """
     found = scores_of(results.rows, IMAGES)
     scores = found["mnist"]
@@ -274,9 +274,9 @@ def feature_score(
 
     The paper does not say whether its extractor saw images of the data set, so there are outcomes
     for the extractors in the run and for the paper's. It states two values of Delta and no end of
-    its axis. TLDP-L at Delta = 256 equals TLDP-L at Delta = 2 and a smaller epsilon, so its score
-    at the run's smallest epsilon is that of a figure with Delta = 256 that ends early. For that
-    figure only the level is judged, because images would have another end.
+    its axis. TLDP-L at Delta = 256 equals TLDP-L at Delta = 2 and a smaller epsilon. Its score at
+    the run's smallest epsilon is therefore that of a figure with Delta = 256 that ends early. In
+    such a figure only the level is judged, because images would have another end.
     """
     rows = results.rows
     found, rescaled = (

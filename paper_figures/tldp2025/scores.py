@@ -221,10 +221,11 @@ def _stated(
     epsilons: Mapping[str, str] = {},
     ranges: Mapping[str, dict[str, str]] = {"": {}},
 ) -> Iterator[StatedNumber]:
-    """Yield the F1 scores that the text states for a figure, where the run implies an epsilon.
+    """Yield the F1 scores that the text states for a figure, if the run implies an epsilon.
 
     Args:
-        stated, claims: The scores, and the claims that are judged by them, by data set.
+        stated: The scores by data set.
+        claims: The claims that these scores decide, by data set.
         keys: The mechanisms that have these scores.
         epsilons: The text's words on their epsilon, by data set.
         ranges: The values of the column `range` to compute, by their labels.
@@ -417,7 +418,7 @@ def _draw(
 
     Args:
         what: The beginning of the caption, which names the figure, the scores and the panels.
-        note: Sentences to put between the training and the remarks that all figures share.
+        note: The sentences between the training and the remarks that all figures share.
         trained: Describes the training on a data set with so many records; the note begins with it.
         beside: The argument of `score_figure`.
     """
@@ -459,7 +460,7 @@ def table_5(results: Results) -> Drawn:
     keys = ["dataset", "shape", "mechanism", "epsilon"]
     means = rows.pivot_table(index=keys, columns="metric", values="value", aggfunc="mean")
     table = means.reset_index().rename(columns={"expected_loss": "closed form"})
-    # An entry of Table 5 for one image; None if the table has none for the mechanism.
+    # The entry of Table 5 for one image, or None if the table has no entry for the mechanism.
     table["stated error"] = [
         stated_errors(axes_of(shape), epsilon, PIXELS[1] - PIXELS[0]).get(
             STANDS_FOR.get(mechanism, mechanism)

@@ -164,7 +164,7 @@ def error_table(
     judged: dict[str, str],
     tolerance: float,
 ) -> Finding:
-    """Judge Table 5: stated errors over sqrt(E||Z||^2) of the noise that the paper defines.
+    """Judge Table 5: stated errors over sqrt(E||Z||^2) of the noise Z that the paper defines.
 
     Args:
         judged: The names of the parts by the entries of the table.
@@ -310,7 +310,7 @@ def _loss(key: str, shape: tuple[int, ...], epsilon: float, width: float, delta:
 def _root_errors(side: int, epsilon: float, width: float) -> dict[str, float]:
     """Return sqrt(E||Z||^2) of the paper's own noise, for the entries of Table 5 without delta.
 
-    That of IDN is its formula below the table at zeta^2 = I, which removes delta.
+    For IDN, it is the paper's formula below the table at zeta^2 = I, which removes delta.
     """
     keys = ("laplace", *KINDS, "gaussian")
     found = {key: math.sqrt(loss_of(key, (side, side), epsilon, width, 0.0)) for key in keys}

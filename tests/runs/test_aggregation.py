@@ -197,8 +197,8 @@ def test_a_cell_that_is_not_as_it_was_measured_is_told(tmp_path):
         write_table(read_file(file), file, "other")
 
     for harm, words in (
-        (file.unlink, "two.parquet is missing: run again"),
-        (measured_again, "two.parquet was measured with other code, settings or data: run again"),
+        (file.unlink, "two.parquet is missing: start the run again"),
+        (measured_again, "two.parquet was measured with other code, settings or data: start"),
         (lambda: file.write_bytes(changed), "two.parquet is damaged"),
         (lambda: file.write_bytes(whole[:-9]), "two.parquet is damaged"),
     ):

@@ -24,7 +24,7 @@ from claims.ledger import judging_sources
 from paper_figures.drawings import by_studies, drawings_for, words_of
 
 try:
-    # Snakemake has read them already, but silently keeps the last of two equal keys.
+    # Snakemake has read these files already, but it silently keeps the last of two equal keys.
     for path in workflow.configfiles:
         read_yaml(path)
     # A value from --config is in no file.
@@ -38,7 +38,7 @@ except (ConfigError, UnknownMechanism) as error:
 # Scripts read the checked limits from here: as params, raised limits would rerun every cell.
 config["limits"] = CONFIG["limits"]
 
-# Jobs end when this process ends; on a cluster each has a Snakemake of its own, and ends with that.
+# Jobs end when this process ends; on a cluster each job ends with a Snakemake of its own.
 os.environ[PLANNER] = str(os.getpid())
 
 ENVIRONMENT = "../../envs/environment.yaml"
@@ -68,8 +68,8 @@ wildcard_constraints:
     dataset=r"[a-z0-9_-]+",
     study=r"[a-z0-9_]+",
     batch=r"[a-z0-9_]+/[0-9]+",
-    # Nothing here makes files outside of data/ and of the folder of this run, or drawings that the
-    # run does not have.
+    # No rule makes files outside of data/ and the folder of this run, or drawings that the run does
+    # not have.
     target=(
         rf"[^/]+|results/(?!{CONFIG['run']}/).+"
         rf"|results/{CONFIG['run']}/(figures|tables)/(?!({'|'.join(DRAWINGS)})\.).+"

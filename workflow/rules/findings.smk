@@ -1,4 +1,4 @@
-"""What is made of the tables alone: drawings, the ledger, the summary, and the site.
+"""Rules for what the tables alone suffice for: drawings, the ledger, the summary, and the site.
 
 The last rule answers a target that no other rule makes, with one line.
 """
@@ -116,8 +116,8 @@ rule summary:
         "../scripts/summarise.py"
 
 
-# Targets that need all studies list the summary as an input; this serves all others, such as one
-# figure.
+# Targets that need all studies have the summary among their inputs. The other targets, such as one
+# figure, print it here.
 onsuccess:
     if print_summary() and CONFIG["strict"]:
         sys.exit(1)

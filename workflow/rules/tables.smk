@@ -1,4 +1,4 @@
-"""From official files and cells to tables: download, measure, join.
+"""Rules for the tables: download official files, measure cells, join them.
 
 Files are downloaded and verified. One job runs per batch, which measures cells of a study in
 sequence in one warm process. The store is joined into tables that are complete, finite and free of

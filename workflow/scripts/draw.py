@@ -1,6 +1,6 @@
 """Draw figures and tables; the work is in paper_figures/.
 
-A drawing that the run's results do not suffice for says so in its files.
+If the results of the run do not suffice for a drawing, its files say so.
 """
 
 import importlib

@@ -12,7 +12,7 @@ with job(snakemake.log[0]):
     # results/<run>/studies/<study>.parquet
     table = Path(snakemake.output[0])
     run, study = table.parents[1], table.stem
-    # A stamp is the digest of the cells that its batch has measured.
+    # A stamp holds the digest of its batch, whose cells have been measured.
     plans = [
         read_plan(run, f"{study}/{Path(stamp).stem}", Path(stamp).read_text(encoding="utf-8"))
         for stamp in snakemake.input
