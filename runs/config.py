@@ -146,12 +146,11 @@ def check_config(config: Any) -> dict[str, Any]:
 
 def _own_mechanisms(run: RunSettings) -> dict[str, VariantSettings]:
     """Return the mechanisms of `also` by their keys, as variants without options."""
-    found: dict[str, VariantSettings] = {}
+    found = {}
     for name in run.also or ():
         key = _load_class(name, "also").key
         if key in {*all_mechanisms(), *run.variants, *found}:
-            problem = f"{name} has the key {key!r} of another mechanism; change it"
-            raise ConfigError(problem, "also")
+            raise ConfigError(f"{name} has the key {key!r} of another mechanism; change it", "also")
         found[key] = VariantSettings(use=name)
     return found
 
@@ -192,7 +191,7 @@ def _read_included(path: Path) -> Included:
 
 def _sets(sets: dict[str, list[str]], available: dict[str, type[Mechanism]]) -> dict[str, list]:
     """Return the mechanisms and variants in every set; a set may name an earlier one."""
-    found: dict[str, list] = {}
+    found = {}
     for name, members in sets.items():
         path = f"sets.{name}"
         if name in available:
@@ -219,27 +218,25 @@ def _variants(variants: dict[str, VariantSettings]) -> dict[str, type[Mechanism]
     return found
 
 
-# Pydantic keeps its own name for the limit of a type, which the limit of a field narrows.
-_SIGNS = {"ge": ">=", "minimum": ">=", "gt": ">", "exclusiveMinimum": ">"}
-_SIGNS |= {"lt": "<", "exclusiveMaximum": "<", "le": "<=", "maximum": "<="}
+# The limits of JSON Schema.
+_SIGNS = {"minimum": ">=", "exclusiveMinimum": ">", "exclusiveMaximum": "<", "maximum": "<="}
 
 
 def describe_keys() -> str:
     """Format every key as a row of the Markdown table in config/README.md."""
-    common = set(StudySettings.model_fields)
     lines = ["| key | allowed | default | meaning |", "| --- | --- | --- | --- |"]
     sections = {"": RunSettings, "data.": Data, "limits.": Limits}
     sections |= {"variants.<name>.": VariantSettings, "studies.<study>.": StudySettings}
     for prefix, model in sections.items():
         lines += _rows(prefix, model, skipped=("data", "limits", "variants", "studies"))
     for name, study in all_studies().items():
-        lines += _rows(f"studies.{name}.", study.Settings, skipped=common)
+        lines += _rows(f"studies.{name}.", study.Settings, skipped=StudySettings.model_fields)
     return "\n".join(lines)
 
 
 def _rows(prefix: str, model: type[Section], skipped) -> list[str]:
     defaults, rows = defaults_of(model), []
-    schemas = model.model_json_schema()["properties"]
+    schemas = _rename_limits(model.model_json_schema()["properties"])
     for key, field in model.model_fields.items():
         if key not in skipped:
             shown = f"`{yaml_text(defaults[key])}`" if key in defaults else "required"
@@ -271,7 +268,8 @@ def yaml_text(value: Any) -> str:
     return text.removesuffix("...\n").strip()
 
 
-# Pydantic keeps its own names for the limits of a field whose type has a "before" validator.
+# Pydantic keeps its own names for the limits of a type with a "before" validator. The limits of a
+# field have the names of JSON Schema, and take precedence because they are narrower.
 _LIMITS = {"ge": "minimum", "gt": "exclusiveMinimum", "le": "maximum", "lt": "exclusiveMaximum"}
 
 
@@ -309,14 +307,18 @@ def _rename_limits(value: Any) -> Any:
     if isinstance(value, list):
         return [_rename_limits(each) for each in value]
     if isinstance(value, dict):
-        return {_LIMITS.get(key, key): _rename_limits(each) for key, each in value.items()}
+        return {
+            _LIMITS.get(key, key): _rename_limits(each)
+            for key, each in value.items()
+            if _LIMITS.get(key) not in value
+        }
     return value
 
 
 def _extract_shared(sections: list[dict[str, Any]]) -> dict[str, Any]:
     """Replace keys that several sections share by references; return their definitions."""
     counts = Counter((key, repr(value)) for keys in sections for key, value in keys.items())
-    found: dict[str, Any] = {}
+    found = {}
     for keys in sections:
         for key, value in keys.items():
             if counts[key, repr(value)] > 1 and found.setdefault(key, value) == value:
