@@ -82,8 +82,7 @@ def _check(options) -> int:
             )
     config = read_config(options.what)
     cells = cells_of(config)
-    stale: Counter[str] = Counter()
-    packages: Counter[str] = Counter()
+    stale, packages = Counter(), Counter()
     for cell in cells:
         found = provenance_in(cell_file(results_folder(config), cell.stem))
         if found is None:
@@ -134,8 +133,8 @@ def _wrong(run: str, cells: list[CellSpec], config: dict) -> int:
     wrong = 0
     for cell in cells:
         with tempfile.TemporaryDirectory() as folder:
-            again = frame_of(read_cell(_measure(cell, config, Path(folder)))[0])
-            found = rerun.compare(rerun.stored_rows(run, cell), again, cell)
+            recomputed = frame_of(read_cell(_measure(cell, config, Path(folder)))[0])
+            found = rerun.compare(rerun.stored_rows(run, cell), recomputed, cell)
         wrong += bool(found.problems)
         print(f"{'differs' if found.problems else 'agrees':<8} {cell.stem}: {found}", flush=True)
     if wrong:
@@ -191,9 +190,10 @@ def _adopt(options) -> int:
 def _run(options) -> int:
     config = read_config(options.config)
     # This command runs all trials and epsilons in one cell, even if the config splits them.
-    whole = {"split_trials": False, "split_epsilons": False}
     for name, settings in config["studies"].items():
-        config["studies"][name] = settings.model_copy(update=whole)
+        config["studies"][name] = settings.model_copy(
+            update={"split_trials": False, "split_epsilons": False}
+        )
     cells, place = cells_of(config), options.config
     for name in CELL:
         given = getattr(options, name)
@@ -215,15 +215,18 @@ def _cell_table(rows: pd.DataFrame, study: Study) -> str:
         rows: The rows of one cell, in the order of the store.
         study: The study of the cell; its metrics have the units.
     """
-    own = [each.name for each in study.coordinates]
+    coordinates = [each.name for each in study.coordinates]
     measured = rows[(rows["status"] == OK) & ~rows["metric"].isin(study.maps)]
-    groups = measured.groupby(["shape", "epsilon", "metric", *own], sort=False, dropna=False)
+    groups = measured.groupby(
+        ["shape", "epsilon", "metric", *coordinates], sort=False, dropna=False
+    )
     means = groups.agg(mean=("value", "mean"), trials=("trial", "nunique")).reset_index()
     means["unit"] = [study.metric(metric).unit or None for metric in means["metric"]]
     shown = means.dropna(axis="columns", how="all").astype(object).fillna("-")
     table = shown.to_string(index=False, float_format="{:.5g}".format)
-    metrics = measured["metric"].unique()
-    meanings = [f"{metric}: {study.metric(metric).meaning}" for metric in metrics]
+    meanings = [
+        f"{metric}: {study.metric(metric).meaning}" for metric in measured["metric"].unique()
+    ]
     points = rows[rows["status"] != OK].drop_duplicates(["shape", "epsilon", "status", "message"])
     reasons = [
         f"{row.status}: {row.shape}, epsilon {row.epsilon:g}: {row.message}"
@@ -279,7 +282,7 @@ def _parser() -> reading.Parser:
         command.set_defaults(run=run)
         return command
 
-    def of_run(name: str, words: str, run: Callable) -> argparse.ArgumentParser:
+    def add_for_run(name: str, words: str, run: Callable) -> argparse.ArgumentParser:
         command = add(name, words, run)
         command.add_argument("name", metavar="run", help="a folder of results/, like reference")
         return command
@@ -296,8 +299,8 @@ def _parser() -> reading.Parser:
         help=f"number of cells of a run to recompute (default: {SAMPLE})",
     )
     _add_choice(check)
-    of_run("restore", "copy the current cells out of the tables of a run", _restore)
-    adopting = of_run("adopt", "note that a change of code changes no number of a run", _adopt)
+    add_for_run("restore", "copy the current cells out of the tables of a run", _restore)
+    adopting = add_for_run("adopt", "note that a change of code changes no number of a run", _adopt)
     adopting.add_argument(
         "--sample",
         type=reading.whole_number(1, 10**6),
@@ -324,10 +327,10 @@ def _parser() -> reading.Parser:
         help="noise as published, or rescaled to the budget's true privacy (default: published)",
     )
     run.add_argument("--config", default="config/quick.yaml", help="default: config/quick.yaml")
-    again = of_run(
+    redoing = add_for_run(
         "redo", "remove results of cells, so that the next run measures them again", _redo
     )
-    again.add_argument(
+    redoing.add_argument(
         "--status",
         nargs="+",
         default=(),
@@ -339,8 +342,8 @@ def _parser() -> reading.Parser:
         ("--dataset", "cells on these data sets"),
         ("--mechanism", "cells of these mechanisms or variants"),
     ):
-        again.add_argument(option, nargs="+", default=(), help=what)
-    again.add_argument(
+        redoing.add_argument(option, nargs="+", default=(), help=what)
+    redoing.add_argument(
         "--other-packages",
         action="store_true",
         help="cells that were measured with other versions of the packages",

@@ -29,7 +29,7 @@ from runs.results import frame_of
 from runs.store import TIMING, scan, split_timings
 from studies.base.coordinates import OF_MAPS
 
-_OF_MAPS = {coordinate.name for coordinate in OF_MAPS}
+_MAP_COLUMNS = {coordinate.name for coordinate in OF_MAPS}
 
 
 def join_study(
@@ -47,13 +47,13 @@ def join_study(
         TableError: A cell is missing, stale or damaged (see `scan`) or incomplete, rows are
             duplicated, or a value with status ok is not finite.
     """
-    entries: dict[str, Entry] = {}
-    none = to_table([]).append_column(TIMING, pa.array([], pa.bool_()))
+    entries = {}
+    empty = to_table([]).append_column(TIMING, pa.array([], pa.bool_()))
     # No name keeps the cells' tables, which may take half a GiB, once they are concatenated.
-    rows, timings = split_timings(concatenate([none, *_record_entries(cells, run, entries)]))
+    rows, timings = split_timings(concatenate([empty, *_record_entries(cells, run, entries)]))
     require_complete(rows, points_of(cells))
     table = run / "studies" / f"{study}.parquet"
-    joined = [name for name in rows.column_names if name not in _OF_MAPS]
+    joined = [name for name in rows.column_names if name not in _MAP_COLUMNS]
     on_map = pc.is_in(rows["metric"], pa.array(of_maps, pa.string()))
     write_table(rows.filter(pc.invert(on_map)).select(joined), table)
     write_table(timings.select(joined), table.with_suffix(".timings.parquet"))
@@ -72,16 +72,16 @@ def _record_entries(
         yield table
 
 
-def points_of(cells: Iterable[CellSpec]) -> dict[tuple[str, str, str, str], int]:
+def points_of(cells: Iterable[CellSpec]) -> dict[tuple[str, ...], int]:
     """Count the grid points of each mechanism and calibration, which may span several cells."""
     points = defaultdict(set)
     for cell in cells:
         key = cell.study, cell.dataset, cell.mechanism, cell.calibration
         points[key] |= set(cell.points)
-    return {key: len(of_one) for key, of_one in points.items()}
+    return {key: len(found) for key, found in points.items()}
 
 
-def require_complete(table: pa.Table, expected: dict[tuple[str, str, str, str], int]) -> None:
+def require_complete(table: pa.Table, expected: dict[tuple[str, ...], int]) -> None:
     """Check that the rows of a study are complete and consistent.
 
     A cell is complete if it has all of its points, and each point has either one row with the
@@ -90,7 +90,7 @@ def require_complete(table: pa.Table, expected: dict[tuple[str, str, str, str], 
 
     Args:
         table: The rows.
-        expected: The number of grid points of every cell, from `points_of`.
+        expected: The number of grid points by study, data set, mechanism and calibration.
 
     Raises:
         TableError: There are problems; the message names all of them.
@@ -140,11 +140,11 @@ def write_csv(run: Path, studies: Iterable[str]) -> None:
 
 def _write_csv(path: Path, tables: list[Path], statuses: Collection[str] = ()) -> None:
     """Write the rows of all tables, or only those with some statuses, with all their columns."""
-    none = concatenate([schema_in(table).empty_table() for table in tables])
+    empty = concatenate([schema_in(table).empty_table() for table in tables])
     temporary = path.with_suffix(".tmp")
     with temporary.open("w", encoding="utf-8", newline="") as file:
-        for table in chain([none], *map(read_batches, tables)):
-            frame = frame_of(concatenate([none, table]))
+        for table in chain([empty], *map(read_batches, tables)):
+            frame = frame_of(concatenate([empty, table]))
             rows = frame[frame["status"].isin(statuses)] if statuses else frame
-            rows.to_csv(file, index=False, header=table is none)
+            rows.to_csv(file, index=False, header=table is empty)
     temporary.replace(path)

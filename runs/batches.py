@@ -9,9 +9,10 @@ where Snakemake has no record of how a stamp was made.
 import json
 import os
 import textwrap
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
+from itertools import chain
 from math import ceil
 from pathlib import Path
 
@@ -61,20 +62,19 @@ class Batch:
 
 def batches_of(config: dict) -> list[Batch]:
     """Return every batch of a checked config, by study, then by files, in order of the cells."""
-    groups: dict[tuple[str, tuple[str, ...]], list[CellSpec]] = {}
+    groups, batches = defaultdict(list), defaultdict(list)
     for cell in cells_of(config):
-        groups.setdefault((cell.study, cell.reads), []).append(cell)
-    batches: dict[str, list[Batch]] = {}
+        groups[cell.study, cell.reads].append(cell)
     for (study, _), cells in groups.items():
-        of_study = batches.setdefault(study, [])
+        study_batches = batches[study]
         settings = config["studies"][study]
-        usual = 1 if settings.split_trials else config["cells_per_job"]
-        jobs = ceil(len(cells) / (settings.cells_per_job or usual))
+        default = 1 if settings.split_trials else config["cells_per_job"]
+        jobs = ceil(len(cells) / (settings.cells_per_job or default))
         # Sizes differ by at most one: starting a job for a leftover cell costs more than the cell.
         for job in range(jobs):
             part = cells[len(cells) * job // jobs : len(cells) * (job + 1) // jobs]
-            of_study.append(Batch(f"{study}/{len(of_study)}", tuple(part)))
-    return [batch for of_study in batches.values() for batch in of_study]
+            study_batches.append(Batch(f"{study}/{len(study_batches)}", tuple(part)))
+    return list(chain(*batches.values()))
 
 
 @dataclass(frozen=True)

@@ -66,10 +66,10 @@ def _split(
     if settings.split_epsilons:
         parts = {each.epsilon: [p for p in points if p.epsilon == each.epsilon] for each in points}
     for trial in trials:
-        for epsilon, own in parts.items():
-            if own:
+        for epsilon, part in parts.items():
+            if part:
                 yield _cell(
-                    config, study, own,
+                    config, study, part,
                     dataset=dataset, mechanism=mechanism, calibration=calibration,
                     trial=trial, epsilon=epsilon,
                 )  # fmt: skip
@@ -108,11 +108,11 @@ def _cell(
         "seed": config["seed"],
         "trial": trial,
     }
-    own = settings.of_one(dataset, mechanism, calibration, split=trial is not None)
+    relevant = settings.of_one(dataset, mechanism, calibration, split=trial is not None)
     return CellSpec(
         stem=stem,
         code=digest,
-        asked=_digest_of_settings(fields, points, own),
+        asked=_digest_of_settings(fields, points, relevant),
         packages=tuple(sorted(packages)),
         reads=tuple(reads),
         study=study.name,
@@ -124,10 +124,13 @@ def _cell(
     )
 
 
-def _digest_of_settings(fields: dict[str, Any], points: list[Point], own: dict[str, Any]) -> str:
-    """Hash what a config says about a cell; `own` holds the settings of the study for this cell."""
+def _digest_of_settings(
+    fields: dict[str, Any], points: list[Point], relevant: dict[str, Any]
+) -> str:
+    """Hash what a config says about a cell; `relevant` are the settings that concern it."""
     # Budgets only decide which points exist.
-    settings = {name: value for name, value in own.items() if name not in {*GRID, "budgets"}}
+    excluded = {*GRID, "budgets"}
+    settings = {name: value for name, value in relevant.items() if name not in excluded}
     asked = fields | {"points": list(map(asdict, points)), "settings": settings}
     return digest_of_text(json.dumps(asked, sort_keys=True))
 

@@ -26,8 +26,9 @@ def check_configs(arguments: Sequence[str]) -> None:
 def config_paths(arguments: Sequence[str]) -> list[str]:
     """Return the config paths; an option takes all words up to the next option."""
     parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
-    options = ("--configfile", "--configfiles")
-    parser.add_argument(*options, dest="paths", nargs="*", action="extend", default=[])
+    parser.add_argument(
+        "--configfile", "--configfiles", dest="paths", nargs="*", action="extend", default=[]
+    )
     return parser.parse_known_args(arguments)[0].paths
 
 

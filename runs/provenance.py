@@ -61,11 +61,6 @@ class Provenance:
     adopted: str = ""
     sample: str = ""
 
-    @property
-    def digest(self) -> str:
-        """The digest of the `CellSpec` that it was measured with."""
-        return f"{self.code}-{self.asked}"
-
     def to_json(self) -> str:
         """Serialise to text."""
         return json.dumps(asdict(self))
@@ -119,7 +114,7 @@ def provenance_now(cell: CellSpec, commit: str) -> Provenance:
 def data_of(cell: CellSpec) -> str:
     """Hash the checksums of the files that a cell reads: "" if it reads none, or UNKNOWN."""
     checksums = [checksums_of(name, Path(cell.data_folder)) for name in cell.reads]
-    if any(of_one is None for of_one in checksums):
+    if None in checksums:
         return UNKNOWN
     return digest_of_text(json.dumps(checksums)) if checksums else ""
 
@@ -235,7 +230,7 @@ def read_manifest(path: Path) -> dict[str, Entry]:
         first, *lines = csv.reader(StringIO(path.read_text(encoding="utf-8")))
         if tuple(first) != _FIELDS:
             raise ValueError(f"its columns are not {', '.join(_FIELDS)}")
-        entries: dict[str, Entry] = {}
+        entries = {}
         for number, line in enumerate(filter(None, lines), 2):
             if len(line) != len(_FIELDS) or line[0] in entries:
                 raise ValueError(f"line {number} is not a line of a manifest, or repeats a cell")

@@ -57,13 +57,13 @@ def cells_with_values(
         ConfigError: The run has no results.
         DamagedTable: A table or a manifest is damaged.
     """
-    stored: set[tuple] = set()
-    took: dict[str, float] = {}
-    own = [*CELL, "trial", "epsilon"]
+    stored, took = set(), {}
+    columns = [*CELL, "trial", "epsilon"]
     for path in tables_of(run):
         if not path.name.endswith(".timings.parquet"):
-            rows = read_file(path, [*own, "status"]).filter(pc.field("status") == OK)
-            found = rows.group_by(own, use_threads=False).aggregate([]).select(own).to_pydict()
+            rows = read_file(path, [*columns, "status"]).filter(pc.field("status") == OK)
+            groups = rows.group_by(columns, use_threads=False).aggregate([])
+            found = groups.select(columns).to_pydict()
             for *names, trial, epsilon in zip(*found.values(), strict=True):
                 # As in runs/parts.py, a value of no trial belongs to the cell of trial 0.
                 stored |= {(*names, t, e) for t in (None, trial or 0) for e in (None, epsilon)}
@@ -109,8 +109,8 @@ def compare(before: pd.DataFrame, again: pd.DataFrame, cell: CellSpec) -> Compar
     """
     keys = [name for name in key_of(again.columns) if name in before]
     # As in runs/parts.py, rows that belong to no trial come from the cell of trial 0.
-    own = before if cell.trial is None else before[before["trial"].fillna(0) == cell.trial]
-    rows = own.merge(again, on=keys, how="outer", suffixes=("", "_again"), indicator="found")
+    stored = before if cell.trial is None else before[before["trial"].fillna(0) == cell.trial]
+    rows = stored.merge(again, on=keys, how="outer", suffixes=("", "_again"), indicator="found")
     problems = [
         f"{(rows['found'] == side).sum()} rows are {words}, first {_where(rows, keys, side)}"
         for side, words in (("left_only", "stored only"), ("right_only", "new"))
@@ -160,9 +160,9 @@ def _allowed(
 ) -> np.ndarray:
     """Return the largest allowed difference of each value in `both`."""
     study = all_studies()[cell.study]
-    over = [key for key in keys if key != "trial"]
-    spreads = before.groupby(over, dropna=False)["value"].std().fillna(0.0).rename("spread")
-    spread = both[over].merge(spreads.reset_index(), on=over, how="left")["spread"].fillna(0.0)
+    keys = [key for key in keys if key != "trial"]
+    spreads = before.groupby(keys, dropna=False)["value"].std().fillna(0.0).rename("spread")
+    spread = both[keys].merge(spreads.reset_index(), on=keys, how="left")["spread"].fillna(0.0)
     return np.array(
         [
             study.metric(metric).tolerance.allowed(value, deviation)
@@ -211,7 +211,7 @@ def adoptions(
         DamagedTable: A table or a manifest is damaged.
     """
     found, cells = [], cells_of(config)
-    telling = {cell.stem for cell in cells_with_values(run, cells, seconds)}
+    with_values = {cell.stem for cell in cells_with_values(run, cells, seconds)}
     for study in studies or config["studies"]:
         manifest = manifest_of(RESULTS / run / "studies" / f"{study}.parquet")
         entries = read_manifest(manifest)
@@ -222,8 +222,8 @@ def adoptions(
             and cell.stem in entries
             and entries[cell.stem].provenance.differs(cell) == ["code"]
         ]
-        known = [cell for cell in stale if cell.stem in telling]
-        sample = sample_of(known, count, f"{seed} {study}")
+        candidates = [cell for cell in stale if cell.stem in with_values]
+        sample = sample_of(candidates, count, f"{seed} {study}")
         if sample:
             found.append(Adoption(manifest=manifest, cells=stale, sample=sample))
     return found

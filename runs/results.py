@@ -28,8 +28,7 @@ def read_frame(*paths: Path | str) -> pd.DataFrame:
 
 def frame_of(table: pa.Table) -> pd.DataFrame:
     """Convert a table to a data frame, in which whole numbers are nullable integers."""
-    whole = {pa.int64(): pd.Int64Dtype()}
-    return table.to_pandas(types_mapper=whole.get, use_threads=False)
+    return table.to_pandas(types_mapper={pa.int64(): pd.Int64Dtype()}.get, use_threads=False)
 
 
 @dataclass(frozen=True)
@@ -54,7 +53,7 @@ def read_results(files: Iterable[Path | str]) -> Results:
 
     Several files of one kind are concatenated in the order given.
     """
-    parts: dict[str, list[Path]] = {"rows": [], "timings": [], "maps": []}
+    parts = {"rows": [], "timings": [], "maps": []}
     for path in map(Path, files):
         _, *kind, _ = path.name.split(".")
         parts[kind[0] if kind else "rows"].append(path)
@@ -95,10 +94,10 @@ def summary_of(run: Path, rows: list[Path | str]) -> tuple[str, int]:
     found = frame.groupby(CELL, sort=False)["status"].agg(set)
     failed = found.map(lambda statuses: bool(statuses & set(FAILURES)))
     answered = ~failed & found.map(lambda statuses: OK in statuses)
-    none = ~failed & ~answered
+    unsupported = ~failed & ~answered
     lines = [
         f"{run}: {len(found)} combinations of study, data set, mechanism and calibration, "
-        f"{answered.sum()} ok, {none.sum()} {UNSUPPORTED}, {failed.sum()} failed"
+        f"{answered.sum()} ok, {unsupported.sum()} {UNSUPPORTED}, {failed.sum()} failed"
     ]
     if failed.any():
         # Where trials are split, each has a row of its own at the same grid point.

@@ -76,9 +76,8 @@ def _finish(cell: CellSpec, folder: Path, log: CellLog, limits: dict, warm: Warm
     measured once more. The second time the cell is blamed, unless the machine is certainly at
     fault.
     """
-    indices = range(len(cell.points))
-    allowance, doubted = Allowance(limits["seconds"]), None
-    while missing := [i for i in indices if read_part(folder, i) is None]:
+    allowance, suspect = Allowance(limits["seconds"]), None
+    while missing := [i for i in range(len(cell.points)) if read_part(folder, i) is None]:
         clear_current_point(folder)
         ended = warm.run(cell, folder, log, allowance, limits)
         unfinished = [i for i in missing if read_part(folder, i) is None]
@@ -88,8 +87,8 @@ def _finish(cell: CellSpec, folder: Path, log: CellLog, limits: dict, warm: Warm
         if ended.status is None:
             if ended.certain or index not in unfinished:
                 raise CellError(f"cell {cell.stem} failed: {ended.message}")
-            if index != doubted:
-                doubted = index
+            if index != suspect:
+                suspect = index
                 continue
             ended = Ended(ERROR, f"twice at this grid point: {ended.message}")
         failed = _failed_points(cell, ended, index, unfinished)

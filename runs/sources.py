@@ -52,7 +52,7 @@ def packages_of(module: str) -> frozenset[str]:
 @functools.cache
 def _trace_imports(module: str) -> tuple[frozenset[str], frozenset[str]]:
     seen: dict[str, Path] = {}
-    installed: set[str] = set()
+    installed = set()
     waiting = [module]
     while waiting:
         name = waiting.pop()
@@ -63,11 +63,11 @@ def _trace_imports(module: str) -> tuple[frozenset[str], frozenset[str]]:
             installed |= _distributions().get(top, frozenset())
             continue
         seen[name] = file
-        above = name.rpartition(".")[0]
+        parent = name.rpartition(".")[0]
         if file.suffix == ".py":
-            waiting += _imports(file, name if file.name == "__init__.py" else above)
-        if above and not _is_in_project(name):
-            waiting.append(above)
+            waiting += _imports(file, name if file.name == "__init__.py" else parent)
+        if parent and not _is_in_project(name):
+            waiting.append(parent)
     files = frozenset(
         _path_text(path)
         for name, path in seen.items()
@@ -90,8 +90,10 @@ def _is_installed(path: Path) -> bool:
 @functools.cache
 def _distributions() -> dict[str, frozenset[str]]:
     """Return the distributions that provide each package, by the name of the package."""
-    found = importlib.metadata.packages_distributions()
-    return {name: frozenset(brought_by) for name, brought_by in found.items()}
+    return {
+        package: frozenset(distributions)
+        for package, distributions in importlib.metadata.packages_distributions().items()
+    }
 
 
 @functools.cache
@@ -168,9 +170,9 @@ def _canonical_text(node: object) -> str:
     """
     if isinstance(node, ast.AST):
         if isinstance(node, _DOCUMENTED):
-            shown = isinstance(node, ast.ClassDef)
+            is_class = isinstance(node, ast.ClassDef)
             node.body = [
-                each for each in node.body if not (_is_text(each) or (shown and _is_shown(each)))
+                each for each in node.body if not (_is_text(each) or (is_class and _is_shown(each)))
             ]
         fields = [
             f"{name}={_canonical_text(value)}"
@@ -191,7 +193,7 @@ def _imports(path: Path, package: str) -> tuple[str, ...]:
         path: The file.
         package: The package of the file, from which relative imports start.
     """
-    found: set[str] = set()
+    found = set()
     for node in ast.walk(ast.parse(path.read_bytes())):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}

@@ -30,7 +30,7 @@ def start(config: str, cores: str) -> int:
     log.parent.mkdir(parents=True, exist_ok=True)
     end.unlink(missing_ok=True)
     command = [sys.executable, "-m", "snakemake", "--cores", cores, "--configfile", config]
-    last: deque[str] = deque(maxlen=SHOWN)
+    last = deque(maxlen=SHOWN)
     # A second run of the config, which Snakemake refuses, adds to the log of the first.
     with (
         log.open("ab", buffering=0) as out,

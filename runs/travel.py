@@ -33,7 +33,7 @@ from runs.store import (
 )
 
 # A cell's file name ends in its calibration, then its trial and epsilon if those are split.
-_AFTER_MECHANISM = re.compile(rf"--({'|'.join(CALIBRATIONS)})(--\d+)?(--epsilon-[\d.e+-]+)?$")
+_CELL_SUFFIX = re.compile(rf"--({'|'.join(CALIBRATIONS)})(--\d+)?(--epsilon-[\d.e+-]+)?$")
 
 
 def restore(config: dict, run: Path) -> tuple[int, int]:
@@ -175,7 +175,7 @@ def redo(
     for what, names in (
         ("study", {path.parts[-3] for path in cells}),
         ("dataset", {path.parts[-2] for path in cells}),
-        ("mechanism", {_AFTER_MECHANISM.sub("", path.stem) for path in cells}),
+        ("mechanism", {_CELL_SUFFIX.sub("", path.stem) for path in cells}),
     ):
         require_known(what, wanted.get(what, ()), sorted(names), str(run))
     found = [path for path in cells if _matches(path, wanted, other_packages)]
