@@ -19,7 +19,6 @@ from claims.intervals import Bootstrap, bootstrapped, log_mean
 from claims.judged_rows import calibrated, number_of, official_study, pick
 from claims.judges import Positive, Probability, judge
 from claims.verdicts import CALIBRATION_TITLES, Finding, Outcome, Sizes
-from mechanisms import Budget
 from paper_figures.r1smg2024.noise_only import noise_of
 from paper_figures.selections import size_of
 from paper_figures.style import mechanism_title
@@ -50,8 +49,8 @@ def select_paper_budget(rows: pd.DataFrame) -> pd.DataFrame:
     """
     epsilons = rows["mechanism"].map(count_epsilon).astype(float)
     epsilons = epsilons.where(rows["calibration"] == "published", count_epsilon("gaussian"))
-    same = np.isclose(rows["epsilon"], epsilons, rtol=1e-9, atol=0)
-    return rows[same & np.isclose(rows["delta"], COUNT_DELTA, rtol=1e-9, atol=0)]
+    at_epsilon = np.isclose(rows["epsilon"], epsilons, rtol=1e-9, atol=0)
+    return rows[at_epsilon & np.isclose(rows["delta"], COUNT_DELTA, rtol=1e-9, atol=0)]
 
 
 def official_counts(rows: pd.DataFrame) -> pd.DataFrame:
@@ -60,10 +59,11 @@ def official_counts(rows: pd.DataFrame) -> pd.DataFrame:
     Raises:
         CannotJudge: The run has no such rows.
     """
-    found = official_study(
-        rows, "count_query", about="the Uber pickups", shape=SHAPE, delta=COUNT_DELTA
+    return select_paper_budget(
+        official_study(
+            rows, "count_query", about="the Uber pickups", shape=SHAPE, delta=COUNT_DELTA
+        )
     )
-    return select_paper_budget(found)
 
 
 def trials_by_mechanism(
@@ -86,11 +86,7 @@ def budget_sizes(rows: pd.DataFrame) -> Sizes:
     Args:
         rows: The rows of one mechanism, one per trial.
     """
-    return Sizes(
-        records=PICKUPS,
-        trials=int(rows["trial"].nunique()),
-        epsilons=EPSILONS,
-    )
+    return Sizes(records=PICKUPS, trials=rows["trial"].nunique(), epsilons=EPSILONS)
 
 
 @judge
@@ -143,8 +139,7 @@ def loss_shape(results: Results, *, others: list[str], bell: float, margin: floa
     Args:
         bell: The largest skewness and excess kurtosis that count as bell-shaped.
     """
-    rows = official_counts(results.rows)
-    frames = trials_by_mechanism(rows, others, "loss")
+    frames = trials_by_mechanism(official_counts(results.rows), others, "loss")
     values = {key: frame["value"].to_numpy(float) for key, frame in frames.items()}
     effects = {
         f"{word} minus {mechanism_title(key)}'s": bootstrapped(
@@ -219,13 +214,13 @@ def empty_areas(results: Results, *, mechanisms: list[str], many: Probability) -
     count. A part is confirmed if the probability is at least `many` at the paper's largest count
     and at ours; otherwise it is open.
     """
-    rows = official_counts(results.rows)
-    ours = number_of(rows, metric="nonprivate_largest_count")
+    ours = number_of(official_counts(results.rows), metric="nonprivate_largest_count")
     parts = []
     for key in mechanisms:
-        query, budget = count_query(PICKUPS), Budget(epsilon=count_epsilon(key), delta=COUNT_DELTA)
-        deviation = math.sqrt(calibrated(key, query, budget).expected_loss() / query.size)
-        shares = {count: float(ndtr(-count / deviation)) for count in (LARGEST_COUNT, 10, ours)}
+        at = setting(f"r1smg2024-count-{count_epsilon(key):g}")
+        loss = calibrated(key, at.query, at.budget).expected_loss()
+        deviation = math.sqrt(loss / at.query.size)
+        shares = {count: ndtr(-count / deviation) for count in (LARGEST_COUNT, 10, ours)}
         found = ", ".join(f"{share:.3g} at a count of {c:g}" for c, share in shares.items())
         enough = [share >= many or None for share in (shares[LARGEST_COUNT], shares[ours])]
         parts.append(universal(f"{mechanism_title(key)}, areas without counts:", enough, found))
@@ -264,16 +259,16 @@ def count_order(
     exact, typical = _masked_loss(rows)
     compared = [*others, *comparable]
     frames = trials_by_mechanism(rows, compared, "loss_postprocessed")
-    means = {key: _log_ratio(frames[key], exact, log_mean) for key in compared}
+    means = {mechanism_title(key): _log_ratio(frames[key], exact, log_mean) for key in compared}
     measures = {
         "mean squared error": means,
         # Halving a logarithm takes the square root of the ratio.
         "root mean squared error": {
-            key: Bootstrap(effect.value / 2, effect.draws / 2, effect.trials)
-            for key, effect in means.items()
+            title: Bootstrap(effect.value / 2, effect.draws / 2, effect.trials)
+            for title, effect in means.items()
         },
         "squared error of a typical map (median)": {
-            key: _log_ratio(
+            mechanism_title(key): _log_ratio(
                 frames[key], typical, lambda values, axis=None: np.log(np.median(values, axis))
             )
             for key in compared
@@ -282,23 +277,14 @@ def count_order(
     bounds = {mechanism_title(key): (1.0, math.inf) for key in others} | {
         mechanism_title(key): (1 / factor, 1.0 if key == better else math.inf) for key in comparable
     }
-    at = setting("r1smg2024-count-0.5")
+    epsilon = count_epsilon("gaussian")
     ours, theirs = (
-        calibrated(key, at.query, at.budget, calibration="exact").expected_loss()
-        for key in ("r1smg", "gaussian-analytic")
+        paper_noise(key, epsilon, "exact").expected_loss() for key in ("r1smg", "gaussian-analytic")
     )
     return Finding(
         choice="how errors are measured",
         outcomes=[
-            Outcome(
-                choice=measure,
-                parts=tuple(
-                    ratios(
-                        {mechanism_title(key): effect for key, effect in effects.items()},
-                        stated=bounds,
-                    )
-                ),
-            )
+            Outcome(choice=measure, parts=tuple(ratios(effects, stated=bounds)))
             for measure, effects in measures.items()
         ],
         detail=(
@@ -307,7 +293,7 @@ def count_order(
             f"median to its exact {typical:.4g}, with bootstrap intervals. Our bounding box and "
             "valid areas, which the paper does not give, scale every additive L alike. At the "
             "exact calibration, with all noise rescaled to a true "
-            f"({at.budget.epsilon:g}, {at.budget.delta:g}), R1SMG's expected squared error is "
+            f"({epsilon:g}, {COUNT_DELTA:g}), R1SMG's expected squared error is "
             f"{ours / theirs:.2g} times that of every Gaussian."
         ),
         calibration="both",

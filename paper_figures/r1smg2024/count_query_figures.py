@@ -63,11 +63,11 @@ def figure_5(results: Results) -> Drawn:
         )
     calibrations = [each for each in CALIBRATION_LINES if each in set(losses["calibration"])]
     figure = plt.figure(figsize=(PAGE, 4.6))
-    above, below = figure.subfigures(2, 1, height_ratios=(1, 1.2))
-    sizes = above.subplots(1, len(calibrations), sharex=True, sharey=True, squeeze=False)[0]
-    for axis, calibration in zip(sizes, calibrations, strict=True):
-        _means_panel(axis, select(losses, calibration=calibration), calibration)
-    _shape_panels(below, select(losses, calibration=calibrations[0]))
+    upper, lower = figure.subfigures(2, 1, height_ratios=(1, 1.2))
+    axes = upper.subplots(1, len(calibrations), sharex=True, sharey=True, squeeze=False)[0]
+    for axis, calibration in zip(axes, calibrations, strict=True):
+        _draw_means(axis, select(losses, calibration=calibration), calibration)
+    _draw_shapes(lower, select(losses, calibration=calibrations[0]))
     trials = losses.groupby(["mechanism", "calibration"]).size().max()
     return Drawn(
         caption=(
@@ -92,7 +92,7 @@ def figure_5(results: Results) -> Drawn:
     )
 
 
-def _means_panel(axis: plt.Axes, losses: pd.DataFrame, calibration: str) -> None:
+def _draw_means(axis: plt.Axes, losses: pd.DataFrame, calibration: str) -> None:
     """Draw the mean of L with its 95% interval, a row per mechanism."""
     mechanisms = legend_order(losses["mechanism"])
     for place, mechanism in enumerate(mechanisms):
@@ -122,7 +122,7 @@ def _means_panel(axis: plt.Axes, losses: pd.DataFrame, calibration: str) -> None
     )
 
 
-def _shape_panels(part: plt.Figure, losses: pd.DataFrame) -> None:
+def _draw_shapes(part: plt.Figure, losses: pd.DataFrame) -> None:
     """Draw the histogram and density of L over its mean, with R1SMG apart from the others."""
     mechanisms = legend_order(losses["mechanism"])
     others = [mechanism for mechanism in mechanisms if mechanism != "r1smg"]
@@ -338,24 +338,31 @@ ALIKE = 0.1
 GAUSSIAN = "Gaussian noise"
 COUNTING = "for histograms and workloads"
 OTHER = "other noise"
-FAMILIES = {
-    "gaussian": GAUSSIAN,
-    "gaussian-analytic": GAUSSIAN,
-    "gaussian-per-element": GAUSSIAN,
-    "mvg": GAUSSIAN,
-    "mvg-sqrt": GAUSSIAN,
-    "mgm": GAUSSIAN,
-    "udn": GAUSSIAN,
-    "imgm": GAUSSIAN,
-    "tldp-g": GAUSSIAN,
-    "tldp-g-w": GAUSSIAN,
-    "matrix-mechanism": COUNTING,
-    "matrix-mechanism-cvxpy": COUNTING,
-    "matrix-mechanism-l1": COUNTING,
-    "hb": COUNTING,
-    "dawa": COUNTING,
-    "dawa-published": COUNTING,
-}
+FAMILIES = dict.fromkeys(
+    (
+        "gaussian",
+        "gaussian-analytic",
+        "gaussian-per-element",
+        "mvg",
+        "mvg-sqrt",
+        "mgm",
+        "udn",
+        "imgm",
+        "tldp-g",
+        "tldp-g-w",
+    ),
+    GAUSSIAN,
+) | dict.fromkeys(
+    (
+        "matrix-mechanism",
+        "matrix-mechanism-cvxpy",
+        "matrix-mechanism-l1",
+        "hb",
+        "dawa",
+        "dawa-published",
+    ),
+    COUNTING,
+)
 
 
 @drawing("r1smg2024_counts", kind="figures", needs=["count_query"])
@@ -436,8 +443,8 @@ def _draw_family(part: plt.Figure, means: pd.DataFrame, levels: pd.Series) -> No
     for axis, (metric, calibration) in zip(axes, panels, strict=True):
         panel = select(means, metric=metric, calibration=calibration)
         for mechanism in legend_order(panel["mechanism"]):
-            own = select(panel, mechanism=mechanism)
-            line = break_gaps(own[["epsilon", "value"]], "epsilon")
+            points = select(panel, mechanism=mechanism)[["epsilon", "value"]]
+            line = break_gaps(points, "epsilon")
             axis.loglog(line["epsilon"], line["value"], **look(mechanism).line)
         for mechanism in LEVELS:
             level = levels.get((metric, mechanism), 0.0)

@@ -82,14 +82,14 @@ def at_stated_multipliers(rows: pd.DataFrame, dataset: str) -> pd.DataFrame:
 
     Their epsilon is the total that the paper states for the multiplier. There may be no such rows.
     """
-    found = rows[(rows["study"] == MULTIPLIERS) & (rows["dataset"] == dataset)]
+    found = select(rows, study=MULTIPLIERS, dataset=dataset)
     totals = {}
     for run in ok_rows(found, MULTIPLIERS, "noise_norm").itertuples():
         multiplier = run.value / (CLIPPING_NORM * math.sqrt(size_of(run.shape)))
         for budget in TRAINING[dataset].budgets:
             if math.isclose(multiplier, budget.multiplier, rel_tol=1e-4):
                 totals[run.epsilon] = budget.total
-    kept = found[found["epsilon"].isin(list(totals))]
+    kept = found[found["epsilon"].isin(totals)]
     return kept.assign(study=STUDY, epsilon=kept["epsilon"].map(totals))
 
 
@@ -101,15 +101,14 @@ def rates_of(rows: pd.DataFrame) -> list[float]:
 
 def public_rate(rows: pd.DataFrame) -> float | None:
     """Return the single rate of training without privacy if clipped runs have others, else None."""
-    found = rows[rows["mechanism"] == PUBLIC]["learning_rate"].dropna().unique()
+    found = select(rows, mechanism=PUBLIC)["learning_rate"].dropna().unique()
     return float(found[0]) if len(found) == 1 and list(found) != rates_of(rows) else None
 
 
 def runs_at_rate(rows: pd.DataFrame, rate: float) -> pd.DataFrame:
     """Return the rows of one learning rate; training without privacy may have a rate of its own."""
-    own = public_rate(rows)
     public = rows["mechanism"] == PUBLIC
-    wanted = public.map({True: rate if own is None else own, False: rate})
+    wanted = public.map({True: public_rate(rows) or rate, False: rate})
     return rows[rows["learning_rate"] == wanted]
 
 
@@ -128,8 +127,10 @@ def best_runs(rows: pd.DataFrame) -> pd.DataFrame:
 
 def size_of_runs(rows: pd.DataFrame) -> dict[str, float]:
     """Return the records, sampling rate, steps and epochs that all runs on one data set share."""
-    facts = ("records", "sampling_rate", "steps")
-    size = {name: float(ok_rows(rows, STUDY, name)["value"].iloc[0]) for name in facts}
+    size = {
+        name: float(ok_rows(rows, STUDY, name)["value"].iloc[0])
+        for name in ("records", "sampling_rate", "steps")
+    }
     return size | {"epochs": int(ok_rows(rows, STUDY, TEST)["epoch"].max())}
 
 
@@ -159,18 +160,17 @@ def _finding(
     if MULTIPLIERS in beside:
         choice += " and the noise multiplier"
         runs |= _runs_at_stated_multipliers(results.rows, rows, dataset)
-    lacking = [Part("its rows", NOT_RUN)]
     size = size_of_runs(rows)
     return Finding(
         choice=choice,
         outcomes=[
-            Outcome(choice=words, parts=tuple(judged(chosen) or lacking))
+            Outcome(choice=words, parts=tuple(judged(chosen) or [Part("its rows", NOT_RUN)]))
             for words, chosen in runs.items()
         ],
         sizes=Sizes(
             records=int(size["records"]),
             epochs=size["epochs"],
-            trials=int(pick(ok_rows(rows, STUDY, TEST), mechanism="r1smg")["trial"].nunique()),
+            trials=pick(ok_rows(rows, STUDY, TEST), mechanism="r1smg")["trial"].nunique(),
             epsilons=listed_numbers(epsilons),
         ),
         detail=detail,
@@ -205,9 +205,14 @@ def epochs_until(
             for each in epsilons
         ]
 
-    detail = "Epochs until a run first reaches the accuracy, DPSGD's minus R1SMG's, run by run."
     return _finding(
-        results, dataset, beside, epsilons, judged, detail=detail, calibration="published"
+        results,
+        dataset,
+        beside,
+        epsilons,
+        judged,
+        detail="Epochs until a run first reaches the accuracy, DPSGD's minus R1SMG's, run by run.",
+        calibration="published",
     )
 
 
@@ -229,15 +234,15 @@ def _runs_at_stated_multipliers(
         return {STATED_NOISE: stated}
     others = rows[rows["mechanism"] != DPSGD]
     return {
-        f"learning rate {rate:g}, {STATED_NOISE}": pd.concat([runs_at_rate(others, rate), own])
-        for rate, own in stated.groupby("learning_rate")
+        f"learning rate {rate:g}, {STATED_NOISE}": pd.concat([runs_at_rate(others, rate), dpsgd])
+        for rate, dpsgd in stated.groupby("learning_rate")
     }
 
 
 def _budgets_of(rows: pd.DataFrame, epsilons: list[float]) -> list[float]:
     """Return the budgets at which both R1SMG and DPSGD were run."""
-    run = [set(rows[rows["mechanism"] == key]["epsilon"]) for key in COMPARED]
-    return [epsilon for epsilon in epsilons if all(epsilon in own for own in run)]
+    run = [set(select(rows, mechanism=key)["epsilon"]) for key in COMPARED]
+    return [epsilon for epsilon in epsilons if all(epsilon in budgets for budgets in run)]
 
 
 def _lead_in_epochs(
@@ -350,11 +355,11 @@ def epochs(rows: pd.DataFrame) -> Iterator[StatedNumber]:
     except CannotJudge:
         return
     for key, epoch in REACHED_EPOCHS.items():
-        own = found[(found["mechanism"] == key) & (found["epoch"] == epoch)]
-        if own["trial"].nunique() < 2:
+        reached = select(found, mechanism=key, epoch=epoch)
+        if reached["trial"].nunique() < 2:
             continue
         # The published calibration comes first, then equal true privacy.
-        parts = dict(reversed(list(own.groupby("calibration"))))
+        parts = dict(reversed(list(reached.groupby("calibration"))))
         trials = listed(dict.fromkeys(str(part["trial"].nunique()) for part in parts.values()))
         yield StatedNumber(
             claim="r1-f7-epochs",
@@ -406,8 +411,9 @@ def figure_7(results: Results) -> Drawn:
 @drawing("r1smg2024_rates", kind="figures", needs=["dpsgd_rates/mnist"])
 def figure_7_at_more_rates(results: Results) -> Drawn:
     """Draw accuracy over epochs on MNIST at the learning rates of `dpsgd_rates`."""
-    rows = results.rows.assign(study=STUDY)
-    return _accuracies(rows, "mnist", "r1smg2024 Figure 7 at more learning rates")
+    return _accuracies(
+        results.rows.assign(study=STUDY), "mnist", "r1smg2024 Figure 7 at more learning rates"
+    )
 
 
 @drawing("r1smg2024_fig8", kind="figures", needs=["dpsgd/cifar10"])
@@ -431,7 +437,7 @@ def figure_8_at_stated_multipliers(results: Results) -> Drawn:
 
 
 def _accuracies(rows: pd.DataFrame, dataset: str, name: str) -> Drawn:
-    rows = rows[rows["dataset"] == dataset]
+    rows = select(rows, dataset=dataset)
     frames = {"test": ok_rows(rows, STUDY, TEST), "train": ok_rows(rows, STUDY, TRAIN)}
     required(frames["test"], DrawingError(f"the results hold no accuracies of dpsgd on {dataset}"))
     keys = ["calibration", "learning_rate", "mechanism", "epsilon", "delta", "epoch"]
@@ -517,13 +523,12 @@ def _draw_curves(rows: pd.DataFrame, means: pd.DataFrame) -> plt.Figure:
         for axis, rate in zip(axes, rates, strict=True):
             panel = runs_at_rate(chosen, rate)
             for number, (mechanism, label) in enumerate(labels.items()):
-                own = panel[panel["mechanism"] == mechanism]
-                _draw_curve(axis, own, mechanism, label, number / len(labels))
+                curve = select(panel, mechanism=mechanism)
+                _draw_curve(axis, curve, mechanism, label, number / len(labels))
             _draw_paper(axis, rows["dataset"].iloc[0], calibration, epsilon)
-            _finish(axis, means)
+            _set_accuracy_axis(axis, means)
             runs = runs_at_rate(rows, rate)
-            own = (runs["calibration"] == calibration) & (runs["epsilon"] == epsilon)
-            _write_diverged(axis, runs[own])
+            _write_diverged(axis, select(runs, calibration=calibration, epsilon=epsilon))
             axis.set_title(f"learning rate {rate:g}", fontsize=8)
             axis.set_xlabel(f"epoch{papers}", labelpad=1)
         axes[0].set_ylabel("accuracy")
@@ -544,13 +549,12 @@ def _label(rows: pd.DataFrame, mechanism: str, calibration: str, epsilon: float)
         title = f"DPSGD at the paper's noise multiplier {multipliers[epsilon]:g}"
     else:
         title = title_in(STUDY, mechanism, calibration)
-    own_rate = public_rate(rows)
-    if mechanism == PUBLIC and own_rate is not None:
-        title += f" at learning rate {own_rate:g}"
+    if mechanism == PUBLIC and (rate := public_rate(rows)):
+        title += f" at learning rate {rate:g}"
     return title + _true_budget(rows, mechanism, calibration, epsilon)
 
 
-def _finish(axis: plt.Axes, means: pd.DataFrame) -> None:
+def _set_accuracy_axis(axis: plt.Axes, means: pd.DataFrame) -> None:
     """Draw the accuracy of guessing and set the axis, which ends above all means if it is logit."""
     floor = look("random-answer")
     axis.axhline(RANDOM, color=floor.colour, linestyle="--", lw=0.8, label=floor.title)
@@ -595,7 +599,7 @@ def _draw_curve(
             equal curves alternate.
     """
     style = look(DPSGD if mechanism == AT_STATED else mechanism)
-    test, train = (rows[rows["accuracy"] == which] for which in ("test", "train"))
+    test, train = (select(rows, accuracy=which) for which in ("test", "train"))
     every = max(1, len(test) // 8)
     kind = {"color": style.colour, "markevery": (int(shift * every), every)}
     face = "white" if mechanism == AT_STATED else style.colour
@@ -609,8 +613,8 @@ def _draw_curve(
 
 def _true_budget(rows: pd.DataFrame, mechanism: str, calibration: str, epsilon: float) -> str:
     """Return the bounds on the run's true budget as the end of a label, or ""."""
-    chosen = (rows["mechanism"] == mechanism) & (rows["calibration"] == calibration)
-    values = rows[chosen & (rows["epsilon"] == epsilon)].set_index("metric")["value"]
+    chosen = select(rows, mechanism=mechanism, calibration=calibration, epsilon=epsilon)
+    values = chosen.set_index("metric")["value"]
     if "true_epsilon_upper" in values:
         # Five digits keep the bound from passing a claim that has five.
         return rf": true $\epsilon\leq${rounded_up(values['true_epsilon_upper'], 5)}"

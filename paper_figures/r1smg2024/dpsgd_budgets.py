@@ -7,7 +7,7 @@ from functools import partial
 import scipy
 
 from claims.comparisons import number, statement
-from claims.judged_rows import calibrated, listed
+from claims.judged_rows import calibrated, listed, listed_numbers
 from claims.judges import Count, Delta, Probability, judge
 from claims.verdicts import Finding, Part, Sizes
 from mechanisms import Budget, Query
@@ -119,14 +119,22 @@ def split_over_steps(
     if digit is not None:
         parts += [
             _one_number(
-                *(f"one number of epochs, q = {batch}/{size}", "E", 1, budgets, digit),
+                f"one number of epochs, q = {batch}/{size}",
+                "E",
+                1,
+                budgets,
+                digit,
                 partial(_epochs_for, rate=batch / size, slack=slack),
             )
             for size in records
         ]
         parts += [
             _one_number(
-                *(f"one delta', q = {batch}/{size}", "log10 delta'", 2, budgets, digit),
+                f"one delta', q = {batch}/{size}",
+                "log10 delta'",
+                2,
+                budgets,
+                digit,
                 partial(_slack_for, rate=batch / size, epochs=epochs),
             )
             for size in records
@@ -134,7 +142,7 @@ def split_over_steps(
     return Finding(
         parts=parts,
         detail=(
-            f"Totals {listed(f'{total:g}' for total, *_ in budgets)} as stated, delta "
+            f"Totals {listed_numbers(total for total, *_ in budgets)} as stated, delta "
             f"{delta:g}, delta' {slack:g}, {epochs} epochs, T = epochs/q."
         ),
         calibration="published",
@@ -194,8 +202,8 @@ def one_step(
     """
     parts = []
     for total, _, step in budgets:
-        own = Budget(epsilon=step, delta=step_delta)
-        profile = calibrated("r1smg", GRADIENT, own).profile()
+        budget = Budget(epsilon=step, delta=step_delta)
+        profile = calibrated("r1smg", GRADIENT, budget).profile()
         lower = SampledRun(step=profile, rate=rate, steps=1).step_delta(total).lower
         parts.append(
             statement(
@@ -213,7 +221,7 @@ def one_step(
             f"{step_delta:g}."
         ),
         calibration="published",
-        sizes=Sizes(epsilons=listed(f"{total:g}" for total, *_ in budgets)),
+        sizes=Sizes(epsilons=listed_numbers(total for total, *_ in budgets)),
     )
 
 
@@ -236,7 +244,7 @@ def looser_composition(*, budgets: list[TrainingBudget], step_delta: Delta) -> F
         parts=parts,
         detail="The multiplier is that of the analytic Gaussian at the step budget.",
         calibration="published",
-        sizes=Sizes(epsilons=listed(f"{total:g}" for total, *_ in budgets)),
+        sizes=Sizes(epsilons=listed_numbers(total for total, *_ in budgets)),
     )
 
 

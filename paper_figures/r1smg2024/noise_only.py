@@ -41,7 +41,7 @@ FAMILY = "fixed-sensitivity"
 # The mechanisms of Figure 9.
 COMPARED = ("r1smg", "gaussian", "gaussian-analytic")
 # Mechanisms and calibrations whose noise is the published analytic Gaussian's: one curve shows it.
-SAME = (("gaussian", "exact"), ("gaussian-analytic", "exact"))
+COINCIDING = (("gaussian", "exact"), ("gaussian-analytic", "exact"))
 
 
 def expected_losses(rows: pd.DataFrame) -> pd.DataFrame:
@@ -72,7 +72,7 @@ def figure_9(results: Results) -> Drawn:
             if mechanism == "gaussian-analytic":
                 kind["label"] += ", and both Gaussians at equal true privacy"
             alone = (mechanism, calibration) == ("r1smg", "published")
-            if not line.empty and (mechanism, calibration) not in SAME:
+            if not line.empty and (mechanism, calibration) not in COINCIDING:
                 for axis in column if alone else column[:1]:
                     axis.plot(line["size"], line["value"], **kind)
         column[1].axhline(
@@ -83,8 +83,8 @@ def figure_9(results: Results) -> Drawn:
         )
         column[0].set(yscale="log", title=f"epsilon = {epsilon:g}")
         column[1].set(xscale="log", xlabel="number of elements M", ylim=(0, None))
-    for axis, words in zip(axes[:, 0], ("E L", "E L of R1SMG, as published"), strict=True):
-        axis.set_ylabel(words)
+    axes[0, 0].set_ylabel("E L")
+    axes[1, 0].set_ylabel("E L of R1SMG, as published")
     entries = entries_of(axes[:, 0])
     figure.legend(entries.values(), entries, loc="outside lower center", ncols=2)
     return Drawn(
@@ -120,10 +120,10 @@ def loss_growth(
         key: max(power(curve.iloc[[0, -1]].to_list(), sizes) for curve in curves[key])
         for key in linear
     }
-    own = curves["r1smg"]
-    falls = all(np.all(np.diff(curve) < 0) for curve in own)
+    ours = curves["r1smg"]
+    falls = all(np.all(np.diff(curve) < 0) for curve in ours)
     limits = [
-        curve.iloc[-1] * epsilon / 2 for curve, epsilon in zip(own, GROWTH_EPSILONS, strict=True)
+        curve.iloc[-1] * epsilon / 2 for curve, epsilon in zip(ours, GROWTH_EPSILONS, strict=True)
     ]
     return Finding(
         parts=[
@@ -136,7 +136,7 @@ def loss_growth(
         ],
         detail=(
             f"Closed-form E L, l2 sensitivity 1, delta {GROWTH_DELTA:g}, epsilon "
-            f"{listed_numbers(GROWTH_EPSILONS)}, {len(own[0])} sizes M from "
+            f"{listed_numbers(GROWTH_EPSILONS)}, {len(ours[0])} sizes M from "
             f"{sizes[0]} to {sizes[1]}. Figure 9 has the loss at equal true privacy too, where the "
             "Gaussians stay linear."
         ),
@@ -151,9 +151,9 @@ def _curve(rows: pd.DataFrame, mechanism: str, epsilon: float, sizes: tuple[int,
     Raises:
         CannotJudge: The curve of this run starts or ends at another M, or is empty.
     """
-    own = select(rows, mechanism=mechanism)
-    at = np.isclose(own["epsilon"], epsilon, rtol=1e-9, atol=0)
-    curve = own[at].set_index("size")["value"]
+    rows = select(rows, mechanism=mechanism)
+    at_epsilon = np.isclose(rows["epsilon"], epsilon, rtol=1e-9, atol=0)
+    curve = rows[at_epsilon].set_index("size")["value"]
     if curve.empty or [curve.index[0], curve.index[-1]] != list(sizes):
         raise CannotJudge(
             f"The claim is about M from {sizes[0]} to {sizes[1]}; this run has other sizes of "
@@ -179,19 +179,19 @@ def stability_table(results: Results) -> Drawn:
         "P(L > 5 E L), sampled": {"metric": "tail_sampled", "factor": 5},
         "draws": {"metric": "sampled_trials"},
     }
-    own = select(
+    moments = select(
         results.rows, study="noise_only", dataset=FAMILY, calibration="published", status=OK
     )
     rows = required(
-        pd.concat(select(own, **at).assign(title=title) for title, at in columns.items()),
+        pd.concat(select(moments, **at).assign(title=title) for title, at in columns.items()),
         DrawingError(f"the results hold no moments of noise_only/{FAMILY}"),
     )
     # One epsilon is enough: the shape of the distribution of L does not depend on the scale.
     rows = select(rows, epsilon=rows["epsilon"].max())
     table = rows.pivot_table(index=["mechanism", "shape"], columns="title", values="value")
     table = table.reset_index().assign(M=lambda t: t["shape"].map(size_of))
-    order = table["mechanism"].map(legend_order(table["mechanism"]).index)
-    table = table.assign(order=order).sort_values(["M", "order"])
+    table["order"] = table["mechanism"].map(legend_order(table["mechanism"]).index)
+    table = table.sort_values(["M", "order"])
     return Drawn(
         caption=(
             "r1smg2024 Theorems 8 and 9 and Remark 2: moments of L = ||noise||^2 about zero, which "
@@ -222,7 +222,10 @@ def raw_moment(
     others = []
     for side in sides:
         uneven = 1.0 / np.arange(1, side + 1) ** 2
-        mvg = [noise_of("mvg", side, **own) for own in ({}, {"precision": uneven / uneven.sum()})]
+        mvg = [
+            noise_of("mvg", side, **options)
+            for options in ({}, {"precision": uneven / uneven.sum()})
+        ]
         others += [getattr(each.loss(), moment) for each in (noise_of("gaussian", side), *mvg)]
     return Finding(
         parts=(
@@ -259,11 +262,11 @@ def full_rank_moments(*, sides: list[int], tolerance: float) -> Finding:
             agree = [math.isclose(*pair, rel_tol=tolerance) for pair in pairs]
             name = f"{moment.split('_')[1]}, {which}"
             parts.append(universal(name, agree, "{:.5g} (stated {:.5g})".format(*pairs[-1])))
-        own = {moment: getattr(rank_one, moment) for moment in moments}
+        ours = {moment: getattr(rank_one, moment) for moment in moments}
         larger = all(
-            getattr(loss, each) < value for loss in losses.values() for each, value in own.items()
+            getattr(loss, each) < value for loss in losses.values() for each, value in ours.items()
         )
-        found = listed(f"{value:.4g}" for value in own.values())
+        found = listed(f"{value:.4g}" for value in ours.values())
         parts.append(statement(f"R1SMG's larger, {which}", larger, found))
     return Finding(
         parts=parts,
@@ -286,7 +289,7 @@ def stability(*, sides: list[int], factors: list[Positive]) -> Finding:
     parts = []
     for k in factors:
         noises = (noise_of("r1smg", sides[0]), *(noise_of("gaussian", side) for side in sides))
-        ours, *theirs = (float(each.squared_norm_survival(k * each.loss().mean)) for each in noises)
+        ours, *theirs = (each.squared_norm_survival(k * each.loss().mean) for each in noises)
         found = f"R1SMG {rounded_down(ours)}, i.i.d. Gaussian at most {rounded_up(max(theirs), 2)}"
         parts.append(statement(f"P(L > {k:g} E L) smaller:", ours < max(theirs), found))
     # Absolute losses at the paper's budgets of the count query, at which R1SMG's mean is smaller.
@@ -299,7 +302,7 @@ def stability(*, sides: list[int], factors: list[Positive]) -> Finding:
     )
     for times, words in ((1, "above"), (2, "above twice")):
         ours, theirs = (
-            float(noise.squared_norm_survival(times * classic.loss().mean))
+            noise.squared_norm_survival(times * classic.loss().mean)
             for noise in (rank_one, classic)
         )
         # A probability that underflows is below the smallest normal float.

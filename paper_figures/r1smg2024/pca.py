@@ -113,7 +113,7 @@ def figure_6(results: Results) -> Drawn:
     means = means.sort_values("drawn_at", kind="stable")
     leading = int(ok_rows(results.rows, "pca", "components", dataset)["value"].iloc[0])
     titles = {metric: words.format(k=leading) for metric, words in METRICS.items()}
-    figure = _families(means, levels, titles, simulated=dataset != PAPER_DATASET)
+    figure = _draw_families(means, levels, titles, simulated=dataset != PAPER_DATASET)
     records = ok_rows(results.rows, "pca", "records", dataset)
     count, side = records["value"].iloc[0], records["shape"].iloc[0].split("x")[0]
     controls = levels.rename("mean").reset_index().assign(calibration="published")
@@ -139,18 +139,17 @@ def figure_6(results: Results) -> Drawn:
     )
 
 
-def _families(
+def _draw_families(
     means: pd.DataFrame, levels: pd.Series, titles: dict[str, str], *, simulated: bool
 ) -> plt.Figure:
     """Draw a subfigure per family, with a row of panels per metric and a column per calibration.
 
     It shows the paper's accuracy unless the data are simulated, in which case its title says so.
     """
-    present = set(means["mechanism"])
     families = {
         title: names
         for title, holds in FAMILIES.items()
-        if (names := {name for name in present if holds(name)})
+        if (names := {name for name in means["mechanism"] if holds(name)})
     }
     calibrations = [name for name in CALIBRATION_LINES if name in set(means["calibration"])]
     figure = plt.figure(figsize=(PAGE, 6.0))
@@ -161,8 +160,8 @@ def _families(
         )
         for row, metric in zip(axes, titles, strict=True):
             for axis, calibration in zip(row, calibrations, strict=True):
-                own = select(means, metric=metric, calibration=calibration)
-                _draw_panel(axis, own[own["mechanism"].isin(names)], levels, metric)
+                panel = select(means, metric=metric, calibration=calibration)
+                _draw_panel(axis, panel[panel["mechanism"].isin(names)], levels, metric)
                 # All families share one scale.
                 axis.set_ylim(_limits(means, levels, metric, simulated=simulated))
             if part is parts[0]:
@@ -175,9 +174,9 @@ def _families(
             _mark_paper(axes[-1, 0])
         part.suptitle(family, fontsize=8)
         entries = entries_of(axes.flat)
-        own = look("r1smg").title
-        less = f"{own} (left: epsilon x {1 / PCA_RATIO:g})"
-        words = [less if each == own else each for each in entries]
+        title = look("r1smg").title
+        less = f"{title} (left: epsilon x {1 / PCA_RATIO:g})"
+        words = [less if each == title else each for each in entries]
         part.legend(entries.values(), words, loc="outside lower center", ncols=2, fontsize=6)
     if simulated:
         words = f"simulated data, not the paper's {dataset_title(PAPER_DATASET)}"
@@ -189,8 +188,9 @@ def _draw_panel(axis: plt.Axes, panel: pd.DataFrame, levels: pd.Series, metric: 
     for control in LEVELS:
         if (metric, control) in levels.index:
             style = look(control)
-            level = levels[metric, control]
-            axis.axhline(level, color=style.colour, linestyle=":", label=style.title)
+            axis.axhline(
+                levels[metric, control], color=style.colour, linestyle=":", label=style.title
+            )
     for mechanism in legend_order(panel["mechanism"]):
         line = select(panel, mechanism=mechanism)
         axis.errorbar(
@@ -266,12 +266,12 @@ def component_order(
         behind: Mechanisms that R1SMG is said to beat.
     """
     rows = official_components(results.rows)
-    ahead, near = (
-        {name: effect for key in keys for name, effect in _advantages(rows, key, metrics).items()}
+    leads, ties = (
+        {name: effect for key in keys for name, effect in _leads_over(rows, key, metrics).items()}
         for keys in (behind, close)
     )
     return Finding(
-        parts=[*order(ahead, margin=margin), *equal(near, margin=margin)],
+        parts=[*order(leads, margin=margin), *equal(ties, margin=margin)],
         detail=(
             f"Official data, epsilon {PCA_EPSILONS[0]:g} to {PCA_EPSILONS[-1]:g} (R1SMG's "
             f"{PCA_RATIO:g} times smaller), delta {PCA_DELTA:g}; deviations as a share of the "
@@ -279,22 +279,22 @@ def component_order(
         ),
         calibration="published",
         sizes=Sizes(
-            trials=min(effect.trials for effect in (ahead | near).values()),
+            trials=min(effect.trials for effect in (leads | ties).values()),
             network=CLASSIFIER,
             epsilons=f"{PCA_EPSILONS[0]:g} to {PCA_EPSILONS[-1]:g}",
         ),
     )
 
 
-def _advantages(rows: pd.DataFrame, key: str, metrics: list[str]) -> dict[str, Mean]:
+def _leads_over(rows: pd.DataFrame, key: str, metrics: list[str]) -> dict[str, Mean]:
     """Return R1SMG's lead over `key` for every metric and every epsilon of the paper."""
     effects, published = {}, pick(rows, calibration="published")
     for metric in metrics:
         unit = number_of(rows, metric=UNITS[metric]) if metric in UNITS else 1.0
         # R1SMG's position is a product, which rounding may shift slightly.
-        own = published[published["metric"] == metric]
-        scaled = own.assign(
-            position=paper_axis(own).round(9), value=SIGNS[metric] * own["value"] / unit
+        found = select(published, metric=metric)
+        scaled = found.assign(
+            position=paper_axis(found).round(9), value=SIGNS[metric] * found["value"] / unit
         )
         for epsilon in PCA_EPSILONS:
             both = (pick(scaled, mechanism=name, position=epsilon) for name in ("r1smg", key))
@@ -331,7 +331,7 @@ def noise_of_components(*, others: list[str], much: Positive) -> Finding:
     """
     parts = []
     for key in others:
-        ratios = [_square("r1smg", e / PCA_RATIO) / _square(key, e) for e in PCA_EPSILONS]
+        ratios = [_mean_square("r1smg", e / PCA_RATIO) / _mean_square(key, e) for e in PCA_EPSILONS]
         found = f"{min(ratios):.3g} to {max(ratios):.3g} times"
         parts.append(universal(f"below {key},", [ratio < 1 for ratio in ratios], found))
         much_below = [ratio <= much or None for ratio in ratios]
@@ -347,7 +347,8 @@ def noise_of_components(*, others: list[str], much: Positive) -> Finding:
     )
 
 
-def _square(key: str, epsilon: Epsilon) -> Positive:
+def _mean_square(key: str, epsilon: float) -> float:
+    """Return the mean square of published noise on one element of the covariance."""
     query = stated_setting(f"r1smg2024-pca-{PCA_EPSILONS[-1]:g}").query
     noise = calibrated(key, query, Budget(epsilon=epsilon, delta=PCA_DELTA))
     return noise.expected_loss() / query.size
@@ -374,9 +375,9 @@ def stable_accuracy(*, others: list[str], side: Count, bell: Positive) -> Findin
     skews = [abs(noise_of(key, side).loss().central_skewness) for key in others]
     found = f"skewness at most {max(skews):.2g}"
     parts.append(statement("the others bell-shaped,", max(skews) <= bell, found))
-    own, *theirs = (relative_spread(key, side) for key in ("r1smg", *others))
+    ours, *theirs = (relative_spread(key, side) for key in ("r1smg", *others))
     parts += [
-        statement(f"spread below {key},", own < spread, f"{own:.3g} against {spread:.2g}")
+        statement(f"spread below {key},", ours < spread, f"{ours:.3g} against {spread:.2g}")
         for key, spread in zip(others, theirs, strict=True)
     ]
     return Finding(
@@ -390,7 +391,7 @@ def stable_accuracy(*, others: list[str], side: Count, bell: Positive) -> Findin
 ZETAS = {"published": "zeta as printed", "sqrt": "zeta with a square root"}
 
 
-def _least_noise(name: str):
+def _setting_at_least_gamma(name: str):
     """Return the query of a setting, with the smallest possible gamma, s/2, and its budget.
 
     MVG's noise grows with gamma, which the paper does not state.
@@ -405,7 +406,7 @@ def decomposition_bound(*, setting: str, stated: float, tolerance: float) -> Fin
 
     The bound falls with gamma, and gamma >= s/2 for every query.
     """
-    query, budget = _least_noise(setting)
+    query, budget = _setting_at_least_gamma(setting)
     m = PCA_FEATURES
     return Finding(
         parts=[
@@ -436,7 +437,7 @@ def epsilon_for_components(*, setting: str, needed: Epsilon) -> Finding:
     Off the diagonal, the symmetric noise has the variance sigma^2/2, and its spectral norm is about
     sqrt(2) sigma sqrt(d).
     """
-    query, budget = _least_noise(setting)
+    query, budget = _setting_at_least_gamma(setting)
     side = query.shape[0]
 
     def norm_over_eigenvalue(epsilon: float, zeta: str) -> float:

@@ -222,11 +222,11 @@ def expected_loss(
     """Judge Theorem 7: E L is the variance sigma_*, and C_R falls with M to 2/epsilon."""
     # C_R epsilon / 2 = 1 / psi, with a row per delta.
     excess = np.exp([[-log_psi(size, delta) for size in sizes] for delta in deltas])
-    falls = bool(np.all(np.diff(excess, axis=1) < 0))
+    falls = np.all(np.diff(excess, axis=1) < 0)
     noise = noise_of("r1smg", 10)
     variance = noise.scale**2 / 2
     losses = noise.squared_norms(np.random.default_rng(0), draws) / variance
-    error = float(losses.std(ddof=1)) / math.sqrt(len(losses))
+    error = losses.std(ddof=1) / math.sqrt(len(losses))
     exact = math.isclose(noise.loss().mean, variance, rel_tol=1e-12)
     sampled = abs(losses.mean() - 1) <= 4 * error
     return Finding(
@@ -406,15 +406,19 @@ def angle_bound(*, sizes: list[int], angles: Count) -> Finding:
 def trace_of_covariance(*, side: Count, tolerance: float) -> Finding:
     """Judge Proposition 1: E L is the trace of the covariance, a sum of M positive eigenvalues."""
     uneven = 1.0 / np.arange(1, side + 1) ** 2
-    options = {"gaussian": {}, "gaussian-analytic": {}, "mvg": {"precision": uneven / uneven.sum()}}
+    all_options = {
+        "gaussian": {},
+        "gaussian-analytic": {},
+        "mvg": {"precision": uneven / uneven.sum()},
+    }
     parts = []
-    for key, own in options.items():
-        noise = noise_of(key, side, **own)
+    for key, options in all_options.items():
+        noise = noise_of(key, side, **options)
         draws = noise.sample(np.random.default_rng(0), 4000).reshape(4000, -1)
         eigenvalues = np.linalg.eigvalsh(np.cov(draws, rowvar=False))
-        exact, sampled = noise.loss().mean, float(eigenvalues.sum())
-        parts.append(number(f"{key}, sampled trace over E L", sampled / exact, 1.0, tolerance))
-        parts.append(statement(f"{key}, all eigenvalues positive", bool(eigenvalues.min() > 0)))
+        ratio = eigenvalues.sum() / noise.loss().mean
+        parts.append(number(f"{key}, sampled trace over E L", ratio, 1.0, tolerance))
+        parts.append(statement(f"{key}, all eigenvalues positive", eigenvalues.min() > 0))
     return Finding(
         parts=parts,
         detail=f"4,000 draws of M = {side**2} elements; MVG with uneven precision.",
@@ -517,7 +521,7 @@ def squared_sensitivity(*, cells: Count, stated: float, tolerance: float) -> Fin
     }
     outcomes = []
     for choice, changes in adjacencies.items():
-        largest = max(float(np.sum(change**2)) for change in changes)
+        largest = max(np.sum(change**2) for change in changes)
         part = number("squared l2 sensitivity", largest, stated, tolerance)
         outcomes.append(Outcome(choice=choice, parts=(part,)))
     return Finding(

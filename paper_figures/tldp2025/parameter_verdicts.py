@@ -87,10 +87,10 @@ def _finding(
     outcomes = [
         Outcome(
             choice=RANGES[name],
-            parts=tuple(part for scores in own.values() for part in parts_of(scores))
+            parts=tuple(part for scores in by_dataset.values() for part in parts_of(scores))
             or (Part("its rows", NOT_RUN),),
         )
-        for name, own in found.items()
+        for name, by_dataset in found.items()
     ]
     return Finding(
         outcomes=outcomes,
@@ -104,16 +104,18 @@ def _finding(
 def _sizes(rows: pd.DataFrame, found: ByRange) -> dict[str, Sizes | list[Sizes]]:
     """Return the sizes of a finding, a line per data set, over all values of Delta."""
     lines = []
-    for dataset in sorted({name for own in found.values() for name in own}):
-        scores = {name: own[dataset] for name, own in found.items() if dataset in own}
+    for dataset in sorted({name for by_dataset in found.values() for name in by_dataset}):
+        scores = {
+            name: by_dataset[dataset] for name, by_dataset in found.items() if dataset in by_dataset
+        }
         facts = {
             metric: int(number_of(rows, study=PARAMETERS, dataset=dataset, metric=metric))
             for metric in ("records", "rounds")
         }
         epsilons = listed(
-            own.range_of_epsilons
+            each.range_of_epsilons
             + (f" (Delta = {width_of(dataset, name):,.0f})" if name == "stated" else "")
-            for name, own in scores.items()
+            for name, each in scores.items()
         )
         lines.append(
             Sizes(
@@ -246,8 +248,8 @@ def two_groups(results: Results, *, dataset: str, stated: list[Group], tolerance
     def groups(scores: Scores) -> list[Part]:
         parts, epsilon = [], scores.epsilons[-1]
         for group in stated:
-            own = {mechanism_title(key): scores.score(key, epsilon) for key in group.mechanisms}
-            judged = levels(own, stated=group.f1, tolerance=tolerance, ceiling=clean)
+            means = {mechanism_title(key): scores.score(key, epsilon) for key in group.mechanisms}
+            judged = levels(means, stated=group.f1, tolerance=tolerance, ceiling=clean)
             parts += map(_judge_rebuilt, group.mechanisms, judged)
         return parts
 

@@ -4,6 +4,7 @@ The judges read official data only.
 """
 
 import math
+from collections import defaultdict
 from dataclasses import replace
 from functools import partial
 
@@ -92,8 +93,8 @@ def trained_score(
         reason = "as high as without noise: another classifier has another end"
         parts = [replace(part, verdict=INCONCLUSIVE, reason=reason) for part in parts]
     if others:
-        best = [counted.peak([other]) for other in others]
-        gaps = {label_of(key, at): counted.gap(key, "random-answer", at) for key, at in best}
+        peaks = (counted.peak([other]) for other in others)
+        gaps = {label_of(key, at): counted.gap(key, "random-answer", at) for key, at in peaks}
         parts.append(every("others near random answers", equal(gaps, margin=margin)))
     sizes = [_sizes(rows, scores, f"{budgets.epsilons[0]:g} to {budgets.epsilons[-1]:g}")]
     if slower_than:
@@ -184,15 +185,14 @@ def others_low(
     `ends` gives an outcome.
     """
     found = select_datasets(scores_of(results.rows, IMAGES), datasets)
-    absent = absent_datasets(found, datasets)
     return Finding(
         choice="the largest epsilon of Figure 1",
         outcomes=[
             Outcome(
                 choice=f"epsilon up to {end:g}",
                 parts=(
-                    *(own.low(key, margin, end) for own in found.values() for key in others),
-                    *absent,
+                    *(scores.low(key, margin, end) for scores in found.values() for key in others),
+                    *absent_datasets(found, datasets),
                 ),
             )
             for end in ends
@@ -204,8 +204,8 @@ def others_low(
         ),
         calibration="published",
         **sizes_in_lines(
-            _sizes(results.rows, own, own.select(others).range_of_epsilons)
-            for own in found.values()
+            _sizes(results.rows, scores, scores.select(others).range_of_epsilons)
+            for scores in found.values()
         ),
     )
 
@@ -261,7 +261,8 @@ def variant_order(
         ),
         calibration="published",
         **sizes_in_lines(
-            _sizes(results.rows, own, own.select(TLDP).range_of_epsilons) for own in found.values()
+            _sizes(results.rows, each, each.select(TLDP).range_of_epsilons)
+            for each in found.values()
         ),
     )
 
@@ -283,22 +284,20 @@ def feature_score(
         select_datasets(scores_of(rows, FEATURES), stated),
         scores_of(rows, FEATURES, "exact"),
     )
-    outcomes: dict[str, list[Part]] = {}
+    outcomes = defaultdict(list)
     words = []
     for dataset, scores in found.items():
         kind, clean = _extractor_kind(rows, dataset), scores.level("non-private")
         peak, first = scores.peak(TLDP), ("tldp-l", scores.select(["tldp-l"]).epsilons[0])
         about = partial(levels, stated=stated[dataset], tolerance=tolerance, ceiling=clean)
-        outcomes.setdefault(f"extractor {kind}, Delta = {WIDTH:g}", []).extend(
-            [
-                *about({f"{scores.title}, {label_of(*peak)}": scores.score(*peak)}),
-                _lead_of_images(rows, dataset, scores.score(*peak), margin),
-            ]
-        )
+        outcomes[f"extractor {kind}, Delta = {WIDTH:g}"] += [
+            *about({f"{scores.title}, {label_of(*peak)}": scores.score(*peak)}),
+            _lead_of_images(rows, dataset, scores.score(*peak), margin),
+        ]
         early = f"{scores.title}, {label_of('tldp-l', FACTOR * first[1])}"
-        outcomes.setdefault(
-            f"extractor {kind}, Delta = {STATED_DELTA}, an axis that ends early", []
-        ).extend(about({early: scores.score(*first)}))
+        outcomes[f"extractor {kind}, Delta = {STATED_DELTA}, an axis that ends early"] += about(
+            {early: scores.score(*first)}
+        )
         words.append(
             f"On {scores.title}, without noise {clean:.3g}; TLDP at equal true privacy at most "
             f"{rescaled[dataset].best(TLDP):.3g}."
@@ -348,7 +347,7 @@ def features_ahead(
     """Judge whether both TLDPs lead at every epsilon of Figure 2 and the others only guess."""
     found, parts = select_datasets(scores_of(results.rows, FEATURES), datasets), []
     for dataset, scores in found.items():
-        parts += [_lead_over_all(scores, own, others, margin) for own in TLDP]
+        parts += [_lead_over_all(scores, key, others, margin) for key in TLDP]
         lows = [scores.low(key, low) for key in others]
         if _extractor_kind(results.rows, dataset) == OWN:
             reason = "the 1,280 features of MobileNetV2 would get more noise"
@@ -366,16 +365,16 @@ def features_ahead(
     )
 
 
-def _lead_over_all(scores: Scores, own: str, others: list[str], margin: float) -> Part:
+def _lead_over_all(scores: Scores, leader: str, others: list[str], margin: float) -> Part:
     """Judge whether a mechanism is above the others at every epsilon, and show its least lead."""
     gaps = {
-        f"{mechanism_title(other)} at {epsilon:g}": scores.gap(own, other, epsilon)
+        f"{mechanism_title(other)} at {epsilon:g}": scores.gap(leader, other, epsilon)
         for other in others
         for epsilon in scores.epsilons
     }
     leads = order(gaps, margin=margin)
     least = min(leads, key=lambda lead: gaps[lead.name].value)
-    part = every(f"{scores.title}, {mechanism_title(own)} above all at every epsilon", leads)
+    part = every(f"{scores.title}, {mechanism_title(leader)} above all at every epsilon", leads)
     return replace(part, found=f"least lead, over {least.name}, {least.found}")
 
 

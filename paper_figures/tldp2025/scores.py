@@ -56,7 +56,6 @@ CLASSIFIER_WORDS = {
     "mobilenet_v2": "MobileNetV2 fine-tuned from ImageNet weights",
 }
 TLDP = ("tldp-l", "tldp-g")
-VARIANTS = (*TLDP, "tldp-l-w", "tldp-g-w")
 OTHERS = ("laplace", "gaussian", "mvg-sqrt", "idn")
 # The resolution of a score: one of the 10,000 records of the smallest official test set.
 STEP = 1 / 10_000
@@ -64,8 +63,13 @@ STEP = 1 / 10_000
 # about. A run may have others, which appear only in the CSV files beside the figures.
 OF_THE_PAPER = (
     *LEVELS,
-    *("laplace", "gaussian", "mvg", "mvg-sqrt", "idn"),
-    *(*VARIANTS, "llagp", "dphsgd"),
+    *OTHERS,
+    "mvg",
+    *TLDP,
+    "tldp-l-w",
+    "tldp-g-w",
+    "llagp",
+    "dphsgd",
 )
 # Variants of the config that stand for an entry of Table 5.
 STANDS_FOR = {"mvg-sqrt": "mvg"}
@@ -253,8 +257,8 @@ def _implied(
     found, trials = {}, 0
     for calibration in CALIBRATION_TITLES:
         try:
-            own = scores_of(rows, study, calibration, **at)[dataset]
-            found[calibration], trials = own.implied(key, score), own.trials
+            scores = scores_of(rows, study, calibration, **at)[dataset]
+            found[calibration], trials = scores.implied(key, score), scores.trials
         except (CannotJudge, TooFewTrials):
             continue
     return found, trials
@@ -422,8 +426,6 @@ def _draw(
         trained: Describes the training on a data set with so many records; the note begins with it.
         beside: The argument of `score_figure`.
     """
-    shown = spread[spread["mechanism"].isin(OF_THE_PAPER)]
-    run = rows[rows["mechanism"].isin(OF_THE_PAPER)]
     records = {
         dataset: f"{number_of(rows, study=study, dataset=dataset, metric='records'):,.0f}"
         for dataset in spread["dataset"].unique()
@@ -438,9 +440,9 @@ def _draw(
         "mechanisms; its CSV file has all that were run."
     )
     drawn = score_figure(
-        run,
+        rows[rows["mechanism"].isin(OF_THE_PAPER)],
         study,
-        shown,
+        spread[spread["mechanism"].isin(OF_THE_PAPER)],
         panels._replace(stated=STATED[study]),
         caption,
         note,

@@ -131,7 +131,7 @@ def tensor_guarantee(
 def noise_ratio(*, epsilon: Epsilon, width: Positive, count: int, tolerance: float) -> Finding:
     """Judge the ratios of Theorem 2, and whether the smaller noise keeps the budget."""
     smaller = {key: tensor_mechanism(key, epsilon, width, count) for key in KINDS}
-    query = box_query((count,), -width / 2, width / 2)
+    query = smaller["tldp-l"].query
     whole = calibrated("laplace", query, Budget(epsilon=epsilon)).parameters()["b"]
     found = {
         "b/b1": smaller["tldp-l"].parameters()["b"] / whole,
@@ -230,15 +230,16 @@ def error_growth(
     noise that it defines and Theorem 2 compares.
     """
     counts = [side**2 for side in sides]
-    errors = pd.DataFrame([_root_errors(side, epsilon, width) for side in sides])
-    entries = pd.DataFrame([stated_errors((side, side), epsilon, width) for side in sides])
-    pairs = dict(zip(KINDS, ("laplace", "gaussian"), strict=True))
+    tables = {
+        "by Table 5": [stated_errors((side, side), epsilon, width) for side in sides],
+        "by Theorem 2's noise": [_root_errors(side, epsilon, width) for side in sides],
+    }
     found = {
         f"{words}, {KINDS[key]} over {ENTRIES[other]}": power(
-            list(table[key] / table[other]), counts
+            [errors[key] / errors[other] for errors in table], counts
         )
-        for words, table in {"by Table 5": entries, "by Theorem 2's noise": errors}.items()
-        for key, other in pairs.items()
+        for words, table in tables.items()
+        for key, other in (("tldp-l", "laplace"), ("tldp-g", "gaussian"))
     }
     # O(I^stated) is an upper bound, with which a smaller exponent agrees.
     return Finding(
@@ -269,18 +270,18 @@ def baseline_noise(
     """Judge how much more noise other mechanisms add than TLDP, by the exponent of I."""
     parts = []
     counts = [side**2 for side in sides]
-    for other, own in pairs:
+    for other, key in pairs:
         ratios = [
             math.sqrt(
                 _loss(other, (side, side), epsilon, width, delta)
-                / _loss(own, (side, side), epsilon, width, delta)
+                / _loss(key, (side, side), epsilon, width, delta)
             )
             for side in sides
         ]
         exponent = power(ratios, counts)
         found = f"I^{exponent:.3g}, {ratios[-1]:.3g} times at I = {counts[-1]}"
         # O(I) is an upper bound, with which a smaller exponent agrees.
-        name = f"{ENTRIES[other]} over {KINDS[own]}"
+        name = f"{ENTRIES[other]} over {KINDS[key]}"
         parts.append(statement(name, exponent <= 1 + tolerance, found))
     return Finding(
         parts=parts,
@@ -324,9 +325,9 @@ def lower_at_every_shape(
     """Judge Contribution 1: TLDP has less expected error than all others at every shape."""
     others = [key for key in ENTRIES if key not in KINDS]
     parts = []
-    for own, other in itertools.product(KINDS, others):
+    for key, other in itertools.product(KINDS, others):
         ratios = {
-            case: math.sqrt(loss_of(own, *case, width, delta) / loss_of(other, *case, width, delta))
+            case: math.sqrt(loss_of(key, *case, width, delta) / loss_of(other, *case, width, delta))
             for case in itertools.product(shapes, epsilons)
         }
         shape, epsilon = max(ratios, key=ratios.get)
@@ -334,7 +335,7 @@ def lower_at_every_shape(
             f"at most {rounded_up(ratios[shape, epsilon])} times, at {'x'.join(map(str, shape))}, "
             f"epsilon {epsilon:g}"
         )
-        name = f"{KINDS[own]} below {ENTRIES[other]}:"
+        name = f"{KINDS[key]} below {ENTRIES[other]}:"
         parts.append(universal(name, [value < 1 for value in ratios.values()], found))
     budgets = listed_numbers(epsilons)
     return Finding(
