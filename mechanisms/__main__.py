@@ -16,9 +16,9 @@ from mechanisms.cli.compose_command import add_compose_command
 from mechanisms.cli.limit_command import add_limit_command
 from mechanisms.cli.query_arguments import (
     add_key,
-    add_query_arguments,
-    in_options,
+    add_mechanism_arguments,
     mechanism_of,
+    with_option_names,
 )
 from mechanisms.query.extras import needed
 from mechanisms.query.named_code import error_line, went_through
@@ -30,31 +30,34 @@ from mechanisms.verification.verification import INCONSISTENT, Verification, ver
 
 UNSUPPORTED = 3
 EXIT_STATUSES = (
-    "Exit status: 0, there is an answer (of verify: a verdict on the claim, true or false); 1, the "
-    "mechanism contradicts itself and verify gives no verdict on its claim; 2, bad input or "
-    "an exception of the mechanism; 3, the mechanism does not support this query or budget."
+    "Exit status: 0, there is an answer (for verify, a verdict on the claim, true or false); 1, "
+    "the mechanism contradicts itself, so that verify gives no verdict on its claim; 2, the input "
+    "is bad or the mechanism raised an exception; 3, the mechanism does not support this query or "
+    "budget."
 )
 
 
 def main(arguments: list[str] | None = None, called: str = "python -m mechanisms") -> int:
-    """Run one command; returns the exit status, see `EXIT_STATUSES`."""
+    """Run one command and return its exit status, see `EXIT_STATUSES`."""
     options = _parser(called).parse_args(arguments)
     try:
         answer = options.run(options)
     except Unsupported as reason:
-        print(f"{options.key} is unsupported here: it {in_options(str(reason))}", file=sys.stderr)
+        print(
+            f"{options.key} is unsupported here: it {with_option_names(str(reason))}",
+            file=sys.stderr,
+        )
         return UNSUPPORTED
     except Exception as error:
-        # Also where no input is at fault: Python would end with status 1, which means more here.
+        # Every other exception too: Python would end with status 1, which has a meaning here.
         print(in_one_line(_in_words(error, options)), file=sys.stderr)
         return 2
     shown = json.dumps(_finite(answer), indent=2) if options.json else options.show(answer)
-    # The answer comes first, also where both go into one file.
+    # Flushed, so that the answer comes before the notes even if both go into one file.
     print(shown, flush=True)
     for note in options.notes:
         print(note, file=sys.stderr)
-    verdict = answer.get("verdict") if isinstance(answer, dict) else None
-    return options.status or int(INCONSISTENT in (verdict, getattr(answer, "verdict", None)))
+    return options.status
 
 
 def _list(options) -> list[dict]:
@@ -71,7 +74,7 @@ def _describe(options) -> dict:
 
 
 def _calibrate(options) -> dict:
-    mechanism = mechanism_of(options, judged=True)
+    mechanism = mechanism_of(options, warn_if_refuted=True)
     sensitivities = {
         name: value
         for name, value in vars(mechanism.query).items()
@@ -85,13 +88,12 @@ def _calibrate(options) -> dict:
         "shape": list(mechanism.query.shape),
         **sensitivities,
         "adjacency": mechanism.query.adjacency,
+        "noise": mechanism.parameters() or None,
     }
     if not isinstance(mechanism, AdditiveMechanism):
-        noise = mechanism.parameters() or None
-        return answer | {"noise": noise, "note": "not additive: the error depends on the answer"}
+        return answer | {"note": "not additive: the error depends on the answer"}
     loss = mechanism.loss()
     return answer | {
-        "noise": mechanism.parameters(),
         "expected_loss": loss.mean,
         "raw_kurtosis": loss.raw_kurtosis,
         "raw_skewness": loss.raw_skewness,
@@ -107,6 +109,7 @@ def _verify(options) -> dict | Verification:
         seed=options.seed,
         confidence=options.confidence,
     )
+    options.status = int(result.verdict == INCONSISTENT)
     return result.to_dict() if options.json else result
 
 
@@ -122,13 +125,13 @@ def _metadata(cls) -> dict:
 
 
 def _show_list(rows: list[dict]) -> str:
-    # Within 80 columns; `describe` has the theorem.
+    # The paper and the theorem do not fit into 80 columns; `describe` has them.
     names = ("key", "title", "guarantee")
     lines = [[*(row[name] for name in names), row["verdict"].split()[0]] for row in rows]
     table = aligned([(*names, "verdict"), *lines])
     return (
         f"{table}\n(verdict: on the claim, at the papers' settings in the range of its theorem;\n"
-        "refuted: at one or more)"
+        "refuted: at one of them or more)"
     )
 
 
@@ -146,19 +149,22 @@ def _show(answer: dict, indent: str = "") -> str:
 
 
 def _in_words(error: Exception, options) -> str:
-    """The message of an error about the input; of others, and of the user's code, its place too."""
+    """Describe an error in one line, with its place unless it is about the input.
+
+    An error that the user's own code raised has its place too, whatever its type.
+    """
     given = (getattr(options, name, None) for name in ("key", "score"))
     outside = [name for name in given if name and ":" in name]
     raising = next((name for name in outside if went_through(error, name)), "")
     if not raising and isinstance(error, TypeError | ValueError | OSError):
-        return in_options(str(error))
+        return with_option_names(str(error))
     if not raising and isinstance(error, ModuleNotFoundError):
         return f"{options.command} {needed(error)}"
     return error_line(error, raising)
 
 
 def _finite(value):
-    """JSON has no NaN and no infinity: they become null and the text "inf"."""
+    """Replace what JSON lacks: NaN becomes None, infinity the text "inf" or "-inf"."""
     if isinstance(value, dict):
         return {name: _finite(item) for name, item in value.items()}
     if isinstance(value, list):
@@ -172,52 +178,47 @@ def _parser(called: str) -> argparse.ArgumentParser:
     parser = Parser(prog=called, description=__doc__)
     parser.set_defaults(notes=(), status=0)
     commands = parser.add_subparsers(dest="command", required=True)
-    common = Parser(add_help=False)
-    common.add_argument("--json", action="store_true", help="print JSON")
 
     listing = commands.add_parser(
         "list",
-        parents=[common],
-        help="all mechanisms",
-        description="All mechanisms, with what they claim (pure, approximate or local privacy) and "
-        "the verdict on the claim at the settings of the papers.",
+        help="list all mechanisms",
+        description="Lists all mechanisms, with what they claim (pure, approximate or local "
+        "privacy) and the verdict on the claim at the settings of the papers.",
     )
     listing.set_defaults(run=_list, show=_show_list)
 
     describe = commands.add_parser(
         "describe",
-        parents=[common],
-        help="one mechanism and its options",
-        description="One mechanism and its options; `compare` says what a query must state for it.",
+        help="describe one mechanism and its options",
+        description="Describes one mechanism and its options; `compare` says what a query must "
+        "state for it.",
     )
     add_key(describe)
     describe.set_defaults(run=_describe, show=_show)
 
     calibrate = commands.add_parser(
         "calibrate",
-        parents=[common],
-        help="the noise for a query and a budget",
-        description="The parameters of the noise and the moments of the loss, its squared l2 norm: "
-        "raw ones about zero, central ones about the mean.",
+        help="choose the noise for a query and a budget",
+        description="Prints the parameters of the noise and the moments of the loss, which is the "
+        "squared l2 norm of the noise: raw moments are about zero, central ones about the mean.",
         epilog=EXIT_STATUSES,
     )
-    add_query_arguments(calibrate)
+    add_mechanism_arguments(calibrate)
     calibrate.set_defaults(run=_calibrate, show=_show)
 
     verifying = commands.add_parser(
         "verify",
-        parents=[common],
-        help="claimed and true privacy",
+        help="compare claimed and true privacy",
         description="Compares a mechanism's releases with what it states about them, and its claim "
         "with its true privacy.",
         epilog=EXIT_STATUSES,
     )
-    add_query_arguments(verifying)
+    add_mechanism_arguments(verifying)
     verifying.add_argument(
         "--samples",
         type=whole_number(0, 10**9),
         default=0,
-        help="draws of a sampled audit (default: no audit)",
+        help="number of draws of a sampled audit (default: no audit)",
     )
     verifying.add_argument(
         "--seed",
@@ -231,17 +232,19 @@ def _parser(called: str) -> argparse.ArgumentParser:
         default=0.999,
         help="confidence of the audit's bounds (default: 0.999)",
     )
-    verifying.set_defaults(run=_verify, show=lambda result: in_options(explain(result)))
+    verifying.set_defaults(run=_verify, show=lambda result: with_option_names(explain(result)))
 
-    add_compare_command(commands, common)
-    add_limit_command(commands, common)
-    add_compose_command(commands, common)
-    add_audit_command(commands, common)
+    add_compare_command(commands)
+    add_limit_command(commands)
+    add_compose_command(commands)
+    add_audit_command(commands)
+    for each in commands.choices.values():
+        each.add_argument("--json", action="store_true", help="print JSON")
     return parser
 
 
 def command() -> int:
-    """The exit status of the installed command."""
+    """Run the installed command and return its exit status."""
     return run(functools.partial(main, called="matrix-noise"))
 
 

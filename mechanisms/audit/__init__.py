@@ -1,1 +1,1 @@
-"""An audit of anybody's mechanism by its outputs alone: a class, a function, or two files."""
+"""Audits any mechanism by its outputs alone: a class, a function, or two files of outputs."""

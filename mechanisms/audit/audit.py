@@ -1,7 +1,8 @@
-"""Audits of a mechanism by its outputs alone, by a plan that is fixed beforehand.
+"""Audits a mechanism by its outputs alone, by a plan that is fixed beforehand.
 
-The first third of the outputs trains the scores. The second chooses two events {score > t} or
-{score < t}: one for the bound of delta, one for that of epsilon. The last third is counted once.
+The first third of the outputs trains the scores. The second third chooses two events {score > t}
+or {score < t}: one for the bound on delta, one for the bound on epsilon. The last third is counted
+once.
 """
 
 import dataclasses
@@ -41,18 +42,18 @@ from mechanisms.verification.sampled_audit import checked_values, settings_of
 from mechanisms.verification.verification import REFUTED, UNDECIDED
 
 DEFAULT_SAMPLES, FEWEST_SAMPLES = 10_000, 16
-# COMPARED rows of a batch are drawn twice. If at least DISTINCT of them differ, they come again by
-# chance with a probability below 1e-12.
+# Batches of COMPARED rows are drawn twice, with two generators. If at least DISTINCT of the rows
+# differ, the probability that both batches are equal by chance is below 1e-12.
 COMPARED, DISTINCT = 128, 8
-# The parts of the plan, each drawn from its own seed.
+# The parts of the plan, each drawn with its own seed.
 TRAINED, CHOSEN, COUNTED = range(3)
-# Thresholds that are tried for each score, side and direction.
+# The number of thresholds that are tried for each score, sign and order of the values.
 THRESHOLDS = 500
 
 
 @dataclass(frozen=True)
 class Event:
-    """{sign * score > threshold}, more likely for the side `order[0]` than for `order[1]`."""
+    """The event {sign * score > threshold}, more likely for value `order[0]` than `order[1]`."""
 
     name: str
     score: Score
@@ -61,7 +62,10 @@ class Event:
     threshold: float
 
     def count(self, outputs: Sequence[np.ndarray], epsilon: float, tail: float) -> DirectedAudit:
-        """The bounds by how many outputs (n, *shape) of either side lie in the event."""
+        """Count the outputs (n, *shape) for each value in the event, and bound delta by the counts.
+
+        tail: The probability with which each of the four bounds may err.
+        """
         hits = []
         for side in self.order:
             scores = checked_values(self.score(outputs[side]), len(outputs[side]), "score")
@@ -79,12 +83,13 @@ class Event:
 class OutputAudit:
     """The evidence of outputs for two values on a claim of (epsilon, delta)-differential privacy.
 
-    samples: Outputs of each value; a third of them, `counted.trials`, is counted.
-    delta_lower: The pair's delta at epsilon is at least this; in [0, 1).
-    epsilon_lower: The pair's epsilon at the claimed delta is at least this; >= 0.
-    counted: The counts that bound delta best. Both bounds hold at once with probability
-        `confidence`.
-    pair: Name of the pair, where the audit chose it.
+    Attributes:
+        confidence: The probability with which both lower bounds hold.
+        samples: The number of outputs for each value; a third, `counted.trials`, is counted.
+        delta_lower: A lower bound on the delta of the pair at `epsilon`, in [0, 1).
+        epsilon_lower: A lower bound on the epsilon of the pair at `claimed_delta`, >= 0.
+        counted: The counts of the event that bounds delta best.
+        pair: The name of the pair, if the audit chose it.
     """
 
     epsilon: float
@@ -99,11 +104,11 @@ class OutputAudit:
 
     @property
     def verdict(self) -> str:
-        """Samples can refute a claim; they cannot prove one."""
+        """Return `REFUTED` or `UNDECIDED`: samples cannot prove a claim."""
         return REFUTED if self.delta_lower > self.claimed_delta else UNDECIDED
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything the audit found, ready for JSON."""
+        """Return all findings of the audit as plain values, for JSON."""
         return dataclasses.asdict(self) | {"verdict": self.verdict}
 
 
@@ -123,25 +128,26 @@ def audit_samples(
     The claim can be refuted, never proven: another pair or another score may show more.
 
     Args:
-        sources: For the first and for the second value; see `outputs`.
-        epsilon, delta: The claim: finite >= 0, and in [0, 1).
+        sources: The sources of outputs for the first and for the second value; see `outputs`.
+        epsilon, delta: The claim: epsilon is finite and >= 0, and delta is in [0, 1).
         values: The two values, for the score `distance`.
-        score: A function of outputs (n, *shape), larger where they seem to come from the first
-            value, such as a log-likelihood ratio; or a name of `scores.SCORES`. By default `mean`,
-            `spread` and `distance` are tried, and the one that distinguishes best is used.
-        samples: Outputs of each value, at least 16.
-        seed: >= 0; the result depends on it, on `samples` and on the sources.
-        confidence: In (0, 1), of both bounds at once.
+        score: A function from outputs (n, *shape) to numbers (n,), larger for outputs that seem to
+            come from the first value, such as a log-likelihood ratio; or a name of `scores.SCORES`.
+            By default `mean`, `spread` and, with `values`, `distance` are tried, and the one that
+            distinguishes best is used.
+        samples: The number of outputs for each value, at least 16.
+        seed: An integer >= 0. The result depends on it, on `samples` and on the sources.
+        confidence: The probability with which both bounds hold, in (0, 1).
 
     Raises:
-        TypeError, ValueError: Arguments out of range; more numbers than an audit holds; a source
-            or a score that fails.
+        TypeError, ValueError: An argument is out of range, an audit cannot hold so many numbers, or
+            a source or a score returns what it must not.
     """
     delta = checked_real("delta", delta, **DELTAS)
     settings = settings_of(epsilon, samples, seed, confidence, least_samples=FEWEST_SAMPLES)
     learners = learners_of(score, values)
     third, last = samples // 3, samples - 2 * (samples // 3)
-    # Two events, and for each of them a bound of both probabilities.
+    # Two events, each with a bound on its probability for either value.
     tail = (1 - confidence) / 4
     trained = _draw(sources, third, seed, TRAINED)
     scores = {name: learn(trained) for name, learn in learners.items()}
@@ -160,7 +166,7 @@ def audit_samples(
 
 
 def _draw(sources: Sequence[Source], n: int, seed: int, part: int) -> list[np.ndarray]:
-    """n outputs of each side, (n, *shape), of one shape."""
+    """Draw n outputs (n, *shape) from either source; raise ValueError if their shapes differ."""
     first, second = (
         source(np.random.default_rng((seed, side, part)), n) for side, source in enumerate(sources)
     )
@@ -175,14 +181,14 @@ def _draw(sources: Sequence[Source], n: int, seed: int, part: int) -> list[np.nd
 def _chosen_events(
     scores: dict[str, Score], outputs: list[np.ndarray], epsilon: float, delta: float, tail: float
 ) -> tuple[Event, Event]:
-    """The events that would bound delta at epsilon, and epsilon at delta, best on these outputs."""
+    """Choose the events that best bound delta at epsilon, and epsilon at delta, on these outputs."""
     found = []
     for name, score in scores.items():
         sides = [checked_values(score(each), len(each), "score") for each in outputs]
         for sign, order in itertools.product((1, -1), ((0, 1), (1, 0))):
             a, b = (np.sort(sign * sides[side]) for side in order)
             pooled = np.sort(np.concatenate((a, b)))
-            # Events that hold 1, 2, 3, ... and then, by small steps, up to nearly all outputs.
+            # Events that contain 1, 2, 3, ... and then, in geometric steps, nearly all outputs.
             ranks = np.geomspace(1, len(pooled) - 1, THRESHOLDS).astype(int)
             thresholds = np.unique(pooled[-1 - ranks])
             hits_a, hits_b = (
@@ -208,21 +214,21 @@ def audit_release(
     batch: bool = False,
     **settings,
 ) -> OutputAudit:
-    """Test the claim of a function on a pair of values.
+    """Test a claim of (epsilon, delta)-differential privacy for a function on a pair of values.
 
     Args:
         release: Called as release(value, rng) for one output: finite numbers of one shape, drawn
             with `rng` alone; `value` is read-only.
-        first, second: The two values, answers for two neighbouring data sets: different ones, of
-            one shape and of finite numbers.
+        first, second: The answers for two neighbouring data sets: arrays of finite numbers that
+            have one shape and differ.
         epsilon, delta: The claim.
-        batch: Whether it is called as release(value, rng, count), and returns `count` independent
+        batch: Whether to call release(value, rng, count) instead, which returns `count` independent
             outputs, one per row.
         settings: score, samples, seed and confidence of `audit_samples`.
 
     Raises:
-        TypeError, ValueError: As `audit_samples`; the values are not such a pair; an output is not
-            finite or changes its shape; or the rows of a batch are not independent.
+        TypeError, ValueError: As `audit_samples`; or the two values are no such pair, an output is
+            not finite or changes its shape, or the rows of a batch are not independent.
     """
     pair = np.array(first), np.array(second)
     check_pair(*pair)
@@ -236,19 +242,19 @@ def audit_release(
 
 
 def _check_rows(release: ReleaseMany, value: np.ndarray) -> None:
-    """Raise ValueError where rows of a batch share what rows of different batches do not."""
+    """Raise ValueError if rows of a batch share noise that rows of different batches do not."""
     outputs, others = (
         batch_of(release, value, np.random.default_rng((0, call, COUNTED + 1)), COMPARED)
         for call in range(2)
     )
     if np.array_equal(outputs, others):
-        # By chance the same rows come again where most of them are equal, not where many differ.
+        # If most rows are equal, as for rare events, both batches may be equal by chance.
         if len(np.unique(outputs.reshape(COMPARED, -1), axis=0)) < DISTINCT:
             return
         raise ValueError(
             f"a batch must be drawn with rng: two generators give the same {COMPARED} outputs"
         )
-    # Noise shows its repetitions up to its sign too.
+    # Without the value, noise that is repeated with the other sign shows too.
     if outputs.shape[1:] == value.shape:
         outputs, others = outputs - value, others - value
     for sentence in find_shared_noise(outputs, others):
@@ -258,18 +264,19 @@ def _check_rows(release: ReleaseMany, value: np.ndarray) -> None:
 def audit_mechanism(
     mechanism: Mechanism, epsilon: float, *, confidence: float = 0.999, **settings
 ) -> OutputAudit:
-    """The audit of a mechanism on the pair that shows most, among those that the audit chooses.
+    """Audit a mechanism on several pairs, and return the audit of the pair that shows most.
 
-    All pairs share the error 1 - confidence. The claim has the mechanism's own delta.
+    The claim has the delta that the mechanism claims.
 
     Args:
-        mechanism: A calibrated one.
+        mechanism: A calibrated mechanism.
         epsilon: The claimed epsilon.
-        confidence: In (0, 1), of the bounds of all pairs together.
+        confidence: The probability with which the bounds for all pairs hold at once, in (0, 1).
         settings: score, samples and seed of `audit_samples`.
 
     Raises:
-        TypeError, ValueError: As `audit_release`; or the query allows no pair.
+        TypeError, ValueError: As `audit_release`; or no pair of values is known that the query
+            allows.
         Unsupported: The mechanism claims no privacy.
     """
     if mechanism.guarantee == "none":
@@ -301,16 +308,22 @@ def audit_files(
     samples: int | None = None,
     **settings,
 ) -> OutputAudit:
-    """As `audit_release`, for outputs that lie in two .npy files, one independent output per row.
+    """Test a claim on outputs in two .npy files, one independent output per row.
 
-    Rows are used in their order. samples: by default as many as the shorter file holds, and at
-    most these.
+    The rows are used in their order.
+
+    Args:
+        samples: The number of rows to use of each file; None for all rows of the shorter file.
+
+    Raises:
+        TypeError, ValueError: As `audit_samples`; or a file cannot be read or has too few rows.
     """
-    (draw_first, rows), (draw_second, other_rows) = from_file(first), from_file(second)
-    if samples is not None and samples > min(rows, other_rows):
+    sources, rows = zip(from_file(first), from_file(second), strict=True)
+    if samples is None:
+        samples = min(rows)
+    elif samples > min(rows):
         raise ValueError(
-            f"{first} holds {rows} outputs and {second} {other_rows}, and {samples} of each are "
+            f"{first} holds {rows[0]} outputs and {second} {rows[1]}, and {samples} of each are "
             "needed: ask for fewer samples"
         )
-    settings["samples"] = min(rows, other_rows) if samples is None else samples
-    return audit_samples((draw_first, draw_second), epsilon, delta, **settings)
+    return audit_samples(sources, epsilon, delta, samples=samples, **settings)

@@ -1,4 +1,4 @@
-"""The pairs of neighbouring values on which a mechanism is audited."""
+"""Chooses the pairs of neighbouring values on which a mechanism is audited."""
 
 from collections.abc import Callable, Iterator, Sequence
 
@@ -13,22 +13,22 @@ from mechanisms.check.neighbours import (
 )
 from mechanisms.query.query import Query
 
-# Releases by which pairs are chosen, and the most pairs from a constant value.
+# The pairs are chosen by LOOK releases; at most PAIRS of them start at a constant value.
 LOOK, PAIRS = 32, 6
-# Changes that are tried from other values too.
+# The number of changes that are tried from other values too.
 MOVED = 2
 
 
 def audited_pairs(release: Callable, query: Query) -> list[tuple[str, Sequence[np.ndarray]]]:
-    """Pairs of values that the query allows, with their names.
+    """Return pairs of values that the query allows, with their names.
 
-    Up to `PAIRS` start at a constant value. Where a range of the elements is stated, also some of
-    their changes at both edges of it and at a random value: noise that depends on the value, or is
-    cut at the edges, may show there alone.
+    Up to `PAIRS` pairs start at a constant value. If the query states an element range, `MOVED` of
+    their changes are also tried at both edges of the range and at a random value: only there may
+    noise show that depends on the value, or is cut at the edges.
 
     Args:
-        release: A function (value, rng) whose answers, of the query's shape, show where its noise
-            is least.
+        release: A function (value, rng) that returns an answer of the query's shape. Its answers
+            show where its noise is least.
         query: The query that `release` answers.
     """
     constant = constant_value(query)
@@ -47,19 +47,14 @@ def audited_pairs(release: Callable, query: Query) -> list[tuple[str, Sequence[n
 def _moved(
     name: str, change: np.ndarray, query: Query
 ) -> Iterator[tuple[str, Sequence[np.ndarray]]]:
-    """The same change at both edges and at a random value, where it is allowed."""
+    """Yield pairs with the same change at both edges and at a random value, if it is allowed."""
     low, high = query.element_range
-    rises = change > 0
-    firsts = {
-        "at the lower edge": np.where(change < 0, -change, 0.0) + low,
-        "at the upper edge": high - np.where(rises, change, 0.0),
-    }
-    far = random_value(query, np.random.default_rng(1), 1.0)
-    if far is not None:
-        # Within the range together with the change.
-        firsts["at a random value"] = np.clip(
-            far, low - np.minimum(change, 0), high - change * rises
-        )
+    # From a value between these two the changed value lies in the range too.
+    lowest, highest = low + np.maximum(-change, 0.0), high - np.maximum(change, 0.0)
+    firsts = {"at the lower edge": lowest, "at the upper edge": highest}
+    value = random_value(query, np.random.default_rng(1), 1.0)
+    if value is not None:
+        firsts["at a random value"] = np.clip(value, lowest, highest)
     for place, first in firsts.items():
         if is_allowed(first, query) and is_allowed(first + change, query):
             yield f"{name}, {place}", (first, first + change)

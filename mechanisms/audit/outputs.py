@@ -1,7 +1,7 @@
-"""The outputs that an audit is given: of a function, or of files; and the pair of values.
+"""Reads what an audit needs: outputs from a function or from files, and the pair of values.
 
-A source is a function (rng, n) that returns n independent outputs for one value, shape (n, *shape),
-as finite numbers of double precision, at most `LARGEST` in absolute value.
+A source is a function (rng, n) that returns n independent outputs for one value, in an array of
+shape (n, *shape) of finite float64 numbers, at most `LARGEST` in absolute value.
 """
 
 import contextlib
@@ -15,29 +15,30 @@ from mechanisms.base.guard import check_whole_numbers
 from mechanisms.query.named_code import LoadError, check_takes, load_named
 
 Release = Callable[[np.ndarray, np.random.Generator], np.ndarray]  # (value, rng) -> one output
-# (value, rng, count) -> count outputs, one per row
+# (value, rng, count) -> `count` outputs, one per row
 ReleaseMany = Callable[[np.ndarray, np.random.Generator, int], np.ndarray]
 Source = Callable[[np.random.Generator, int], np.ndarray]  # (rng, n) -> (n, *shape)
 PAIR_NAMES = ("first", "second")
-# A batch has at most this many rows, and numbers unless one row has more; the first batch of a
-# source tells the size of an output.
+# A batch has at most LARGEST_BATCH rows and, unless one row has more, BATCH_NUMBERS numbers. The
+# first batch of a source has FIRST_BATCH rows and shows the size of an output.
 LARGEST_BATCH, BATCH_NUMBERS, FIRST_BATCH = 1 << 16, 1 << 18, 16
-# The scores need the fourth powers of the outputs, and sums of them.
+# Scores sum fourth powers of the outputs, which must stay finite.
 LARGEST = 1e70
-# An audit holds a third of the outputs of both values and copies of them: 1.3 GB as measured.
+# An audit of this many numbers for each value takes 1.3 GB (measured): it holds a third of them at
+# a time, with copies.
 LARGEST_NUMBERS = 10**8
 
 
 def one_by_one(release: Release) -> ReleaseMany:
-    """A function (value, rng, count) that calls `release(value, rng)` for each output."""
+    """Return a function (value, rng, count) that calls `release(value, rng)` `count` times."""
     return lambda value, rng, count: [release(value, rng) for _ in range(count)]
 
 
 def from_batches(release: ReleaseMany, value: np.ndarray) -> Source:
-    """Outputs of `release(value, rng, count)`, one per row; `value` is read-only for it.
+    """Return the source of the outputs of `release(value, rng, count)`; `value` is read-only.
 
-    The source raises ValueError where an output is not finite, is no array, or changes its shape,
-    where there are not `count` rows, and where the function ends the process.
+    The source raises ValueError if the outputs are not finite numbers, change their shape or are
+    not `count` rows, and if the function calls sys.exit.
     """
     value = np.array(value)
     value.flags.writeable = False
@@ -56,7 +57,10 @@ def from_batches(release: ReleaseMany, value: np.ndarray) -> Source:
 
 
 def checked_size(outputs: int, output: np.ndarray) -> int:
-    """The size of an output; ValueError where a third of the samples is more than is held."""
+    """Return the size of an output; raise ValueError if it is 0, or an audit cannot hold so many.
+
+    outputs: A third of the samples, which an audit holds at a time.
+    """
     size = output.size
     if not size:
         raise ValueError(f"an output must hold at least one number, got shape {output.shape}")
@@ -72,7 +76,7 @@ def checked_size(outputs: int, output: np.ndarray) -> int:
 def batch_of(
     release: ReleaseMany, value: np.ndarray, rng: np.random.Generator, count: int
 ) -> np.ndarray:
-    """`count` outputs of a release, checked, (count, *shape) in double precision."""
+    """Return `count` outputs of a release as float64 (count, *shape); ValueError for bad ones."""
     try:
         outputs = _numbers(release(value, rng, count), "the release")
     except SystemExit as error:
@@ -87,7 +91,7 @@ def batch_of(
 
 
 def _numbers(given: object, source: str) -> np.ndarray:
-    """Outputs in double precision, or ValueError that names their source."""
+    """Return outputs as float64; raise ValueError, which names their source, for bad ones."""
     try:
         outputs = np.asarray(given)
     except ValueError as error:
@@ -96,7 +100,7 @@ def _numbers(given: object, source: str) -> np.ndarray:
         raise ValueError(f"{source} must give finite numbers, got {outputs.dtype}")
     if outputs.dtype.kind in "iu":
         check_whole_numbers(outputs, source)
-    # In rows, however they were stored.
+    # C order, so that rows are contiguous however they were stored.
     outputs = outputs.astype(float, order="C")
     usable = np.abs(outputs) <= LARGEST
     if not usable.all():
@@ -108,11 +112,11 @@ def _numbers(given: object, source: str) -> np.ndarray:
 
 
 def from_file(path: str | Path) -> tuple[Source, int]:
-    """The rows of a .npy file in their order, each used once, and their number.
+    """Return a source that yields the rows of a .npy file in order, once each, and their number.
 
     Raises:
-        ValueError: The file cannot be read, or holds no rows. The source raises it where the rows
-            are no numbers that an audit takes.
+        ValueError: The file cannot be read, or holds no rows. The source raises it if the rows are
+            not numbers that an audit takes.
     """
     with _reading(path, "outputs", ".npy file of numbers"):
         rows = np.load(path, mmap_mode="r", allow_pickle=False)
@@ -131,7 +135,7 @@ def from_file(path: str | Path) -> tuple[Source, int]:
 
 @contextlib.contextmanager
 def _reading(path: str | Path, what: str, kind: str) -> Iterator[None]:
-    """Errors of one line for a file that is missing or is not of its kind."""
+    """Turn the errors of reading a file into a ValueError of one line."""
     try:
         yield
     except (OSError, EOFError, TypeError, ValueError, zipfile.BadZipFile) as error:
@@ -140,15 +144,16 @@ def _reading(path: str | Path, what: str, kind: str) -> Iterator[None]:
 
 
 def load_function(name: str, *parameters: str) -> Callable:
-    """The function behind ``module:function``; the module must be importable.
+    """Return the function that ``module:function`` names; the module must be importable.
 
     Args:
-        parameters: Its parameters, in words.
+        name: ``module:function``.
+        parameters: The names of the parameters that it must take.
 
     Raises:
-        ValueError: No such module or function, a module that cannot be imported, or a function of
-            other parameters.
-        TypeError: It is not callable.
+        ValueError: There is no such module or function, the module cannot be imported, or the
+            function takes other parameters.
+        TypeError: The named object is not callable.
     """
     try:
         found = load_named(name)
@@ -161,10 +166,10 @@ def load_function(name: str, *parameters: str) -> Callable:
 
 
 def load_pair(path: str | Path) -> tuple[np.ndarray, np.ndarray]:
-    """The arrays `first` and `second` of an .npz file, of one shape.
+    """Return the arrays `first` and `second` of an .npz file.
 
     Raises:
-        ValueError: The file cannot be read, or holds no two arrays that `check_pair` lets pass.
+        ValueError: The file cannot be read or lacks one of them, or `check_pair` refuses them.
     """
     kind = ".npz file of numeric arrays, written with numpy.savez(file, first=..., second=...)"
     with _reading(path, "pair", kind), np.load(path, allow_pickle=False) as file:
@@ -179,7 +184,8 @@ def load_pair(path: str | Path) -> tuple[np.ndarray, np.ndarray]:
 def check_pair(first: np.ndarray, second: np.ndarray, *, source: str = "the pair") -> None:
     """Raise ValueError unless these are two different values of one shape, of finite numbers.
 
-    Two equal values can show nothing, and what is not finite would be blamed on the release.
+    Two equal values can show nothing, and the release would be blamed for numbers that are not
+    finite.
     """
     if first.shape != second.shape:
         raise ValueError(f"{source} must hold one shape, got {first.shape} and {second.shape}")
@@ -187,6 +193,6 @@ def check_pair(first: np.ndarray, second: np.ndarray, *, source: str = "the pair
         _numbers(value, f"{name} of {source}")
     if np.array_equal(first, second):
         raise ValueError(
-            f"{source} must hold two different values, got first equal to second; outputs of one "
+            f"{source} must hold two different values, got first equal to second; outputs for one "
             "value refute no claim"
         )

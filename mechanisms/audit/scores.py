@@ -1,22 +1,24 @@
-"""Scores that distinguish outputs for two values, larger where they seem to be of the first."""
+"""Scores that distinguish outputs for two values; larger if an output seems to be of the first."""
 
 from collections.abc import Callable, Sequence
 
 import numpy as np
 
 Score = Callable[[np.ndarray], np.ndarray]  # (n, *shape) -> (n,)
-# Outputs of both sides, which are not counted -> a score.
+# Learns a score from outputs for both values, which are not counted.
 Learner = Callable[[Sequence[np.ndarray]], Score]
 
-# Exponents of bits lie between these: a zero is a multiple of every power of two.
+# The exponent of a last bit is clipped to this range. A zero, a multiple of all powers of two, has
+# the upper end.
 _LOWEST_BIT, _HIGHEST_BIT = -160, 64
 
 
 def lowest_bits(outputs: np.ndarray) -> np.ndarray:
-    """For each element the exponent of its last bit that is set, of the same shape.
+    """Return the exponent of the last bit that is set in each element, in the same shape.
 
-    The value decides which floating-point numbers a rounded sum of value and noise can be, so that
-    the last bits of the sum reveal what the noise should hide (Mironov, CCS 2012).
+    The rounded sum of a value and noise can only be some floating-point numbers, and the value
+    decides which. So the last bits of the sum reveal what the noise should hide (Mironov, CCS
+    2012).
     """
     fraction, exponent = np.frexp(outputs)
     digits = (np.abs(fraction) * 2.0**53).astype(np.int64)
@@ -25,27 +27,27 @@ def lowest_bits(outputs: np.ndarray) -> np.ndarray:
     return np.clip(last, _LOWEST_BIT, _HIGHEST_BIT).astype(float)
 
 
-# Features (n, m) of flat outputs (n, m), of which a linear score is learned.
+# Functions from flat outputs (n, m) to features (n, m), from which a linear score is learned.
 FEATURES = {"mean": np.asarray, "spread": np.square, "bits": lowest_bits}
 DISTANCE = "distance"
 SCORES = (*FEATURES, DISTANCE)
-# Tried together where no score is given. The bits are left out: they betray almost every sampler
-# that adds floating-point noise, whatever its distribution.
+# The features that are tried if no score is given. The bits are left out: they betray almost every
+# sampler that adds floating-point noise, whatever its distribution.
 USUAL = ("mean", "spread")
 
 
 def learners_of(
     score: Score | str | None, values: tuple[np.ndarray, np.ndarray] | None
 ) -> dict[str, Learner]:
-    """Learners by the names of their scores.
+    """Return learners by the names of their scores.
 
     Args:
-        score: A function of outputs, a name of `SCORES`, or None for `USUAL` and, where the values
+        score: A function of outputs, a name of `SCORES`, or None for `USUAL` and, if the values
             are known, the distance.
-        values: The two values, or None where only outputs are known.
+        values: The two values, or None if only outputs are known.
 
     Raises:
-        ValueError: An unknown name, or the distance without the values.
+        ValueError: The name is unknown, or it is the distance and the values are not known.
     """
     if callable(score):
         return {getattr(score, "__name__", "score"): lambda sides: score}
@@ -64,27 +66,29 @@ def _learner(name: str, values: tuple[np.ndarray, np.ndarray] | None) -> Learner
 
 
 def linear_score(features: Callable, sides: Sequence[np.ndarray]) -> Score:
-    """The linear score of independent features: differences of their means over the variances.
+    """Learn Fisher's linear discriminant, with the features taken to be independent.
+
+    The weight of a feature is the difference of its means over its variance.
 
     Args:
-        features: Flat outputs (n, m) -> (n, m).
+        features: A function from flat outputs (n, m) to features (n, m).
         sides: Outputs (n, *shape) for the first and for the second value.
     """
     found = [features(_flat(outputs)) for outputs in sides]
     means = [each.mean(axis=0) for each in found]
     variance = (found[0].var(axis=0) + found[1].var(axis=0)) / 2
     change, middle = means[0] - means[1], (means[0] + means[1]) / 2
-    # A feature that never varies on either side and still differs tells them apart by itself.
+    # A feature that is constant on either side, and differs, tells the sides apart by itself.
     floor = np.where(change == 0, 1.0, np.maximum(change**2, np.finfo(float).tiny) * 1e-6)
     weights = change / np.maximum(variance, floor)
-    # The sum of each row, which a product of matrices would round by its place in it.
+    # Each row is summed by itself: a matrix product would round equal rows differently.
     return lambda outputs: ((features(_flat(outputs)) - middle) * weights).sum(axis=1)
 
 
 def distance_score(first: np.ndarray, second: np.ndarray) -> Score:
-    """log of the distance to `second` over that to `first`: right for noise that is spherical.
+    """Return the score log(|x - second|^2 / |x - first|^2), which suits spherical noise.
 
-    Zero for outputs that have not as many elements as the values: they have no distance.
+    The score is zero for outputs that have another number of elements than the values.
     """
 
     def score(outputs: np.ndarray) -> np.ndarray:
@@ -100,5 +104,5 @@ def distance_score(first: np.ndarray, second: np.ndarray) -> Score:
 
 
 def _flat(outputs: np.ndarray) -> np.ndarray:
-    """Outputs (n, *shape) as rows (n, m)."""
+    """Return outputs (n, *shape) as rows (n, m)."""
     return outputs.reshape(len(outputs), -1)

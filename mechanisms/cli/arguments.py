@@ -1,4 +1,4 @@
-"""Arguments of a command line: negative values, numbers with limits, errors of one line."""
+"""Parses command lines: negative values, numbers with limits, and errors of one line."""
 
 import argparse
 import contextlib
@@ -10,7 +10,7 @@ from collections.abc import Callable
 from mechanisms.query.words import in_one_line, nearest
 from mechanisms.query.written_numbers import number_in, whole_number_in
 
-# Exit statuses: 128 + SIGINT, and of a program that wrote into a pipe nobody reads any more.
+# Exit statuses, as of a program killed by a signal: 128 + SIGINT, 128 + SIGPIPE.
 INTERRUPTED = 130
 CLOSED_PIPE = 141
 
@@ -23,7 +23,7 @@ class Parser(argparse.ArgumentParser):
 
     def __init__(self, **options) -> None:
         super().__init__(**options)
-        # A value such as -1e-5 or -0.5,1: argparse takes all but plain numbers for options.
+        # So that values such as -1e-5 and -0.5,1 are read: argparse takes them for options.
         self._negative_number_matcher = re.compile(r"-(\d|\.\d|inf|nan)")
 
     def error(self, message: str):
@@ -33,19 +33,19 @@ class Parser(argparse.ArgumentParser):
         self.exit(2, in_one_line(f"{message}; see {self.prog} --help") + "\n")
 
     def _all_options(self) -> set[str]:
-        """The options of this parser and of its commands."""
-        own = set(self._option_string_actions)
+        """Return the options of this parser and of all its commands."""
+        found = set(self._option_string_actions)
         commands = [each.choices for each in self._actions if isinstance(each.choices, dict)]
-        return own.union(*(each._all_options() for known in commands for each in known.values()))
+        return found.union(*(each._all_options() for known in commands for each in known.values()))
 
 
 def add_command(commands, name: str, about: str) -> Parser:
-    """A command of `add_subparsers`, with one sentence for the overview and for its own help."""
+    """Add a command to subparsers; the overview and the command's own help both show `about`."""
     return commands.add_parser(name, help=about, description=f"{about[0].upper()}{about[1:]}.")
 
 
 def whole_number(low: int, high: int) -> Callable[[str], int]:
-    """A type for `add_argument`: a whole number from low to high; 1e5 counts as one."""
+    """Return a type for `add_argument`: a whole number from low to high; 1e5 counts as one."""
 
     def read(text: str) -> int:
         with contextlib.suppress(ValueError):
@@ -60,7 +60,7 @@ def whole_number(low: int, high: int) -> Callable[[str], int]:
 
 
 def share(text: str) -> float:
-    """A type for `add_argument`: a number between 0 and 1, both excluded."""
+    """Read a number between 0 and 1, both excluded, for `add_argument`."""
     with contextlib.suppress(ValueError):
         value = number_in(text)
         if 0 < value < 1:
@@ -69,7 +69,7 @@ def share(text: str) -> float:
 
 
 def number(text: str) -> float:
-    """A type for `add_argument`: a number as 0.5 or 1e-5; its range is checked where it is used."""
+    """Read a number such as 0.5 or 1e-5, for `add_argument`; whoever uses it checks its range."""
     try:
         return number_in(text)
     except ValueError as error:
@@ -77,17 +77,17 @@ def number(text: str) -> float:
 
 
 def run(main: Callable[[], int]) -> int:
-    """The exit status of `main()`, also where what it prints cannot be written."""
+    """Run `main` and return its exit status, even if its output cannot be written."""
     try:
         status = main()
-        # Does nothing where there is no standard output.
+        # Unlike sys.stdout.flush(), this does nothing if there is no standard output.
         print(end="", flush=True)
     except OSError as error:
-        # Python flushes once more on exit.
+        # Python flushes again on exit, which must not fail.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         if isinstance(error, BrokenPipeError):
             return CLOSED_PIPE
-        # Status 1 is that of a mechanism which contradicts itself.
+        # Not 1, which says that a mechanism contradicts itself.
         with contextlib.suppress(OSError):
             print(in_one_line(error), file=sys.stderr)
         return 2

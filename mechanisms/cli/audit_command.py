@@ -13,8 +13,8 @@ from mechanisms.audit.outputs import PAIR_NAMES, load_function, load_pair
 from mechanisms.audit.scores import SCORES, USUAL
 from mechanisms.cli.arguments import number, share, whole_number
 from mechanisms.cli.query_arguments import (
-    BESIDE_SHAPE,
-    add_shape_and_sensitivities,
+    QUERY_FIELDS,
+    add_query_arguments,
     mechanism_key,
     mechanism_of,
     query_of,
@@ -24,25 +24,20 @@ from mechanisms.verification.verification import REFUTED
 
 _DESCRIPTION = (
     "Samples a mechanism on two neighbouring values and tests a claim of (epsilon, delta)-"
-    "differential privacy. The claim is refuted or stays undecided: samples cannot prove it. A "
-    "third of the outputs trains the scores, a third chooses the event, and a third is counted."
+    "differential privacy. The claim is refuted or stays undecided: samples cannot prove it. One "
+    "third of the outputs trains the scores, one chooses the event, and one is counted."
 )
 _EPILOG = (
-    "A program in another language is audited by files of its outputs. --score bits looks at the "
-    "last bits of the outputs, and detects what floating-point noise reveals through them. Exit "
-    "status: 0, there is an answer; 2, bad input or an exception of the function."
+    "A program in another language can be audited by files of its outputs. --score bits looks at "
+    "the last bits of the outputs, and detects what floating-point noise reveals through them. "
+    "Exit status: 0, there is an answer; 2, the input is bad or the function raised an exception."
 )
 
 
-def add_audit_command(commands, common: argparse.ArgumentParser) -> None:
-    """Add the command to the subparsers `commands`.
-
-    Args:
-        common: Parent parser with --json.
-    """
+def add_audit_command(commands) -> None:
+    """Add the command to the subparsers `commands`."""
     parser = commands.add_parser(
         "audit",
-        parents=[common],
         help="test a claim of privacy by sampling any mechanism",
         description=_DESCRIPTION,
         epilog=_EPILOG,
@@ -52,26 +47,27 @@ def add_audit_command(commands, common: argparse.ArgumentParser) -> None:
         nargs="?",
         metavar="MODULE:FUNCTION",
         help="a function (value, rng) that returns one output drawn with rng, "
-        "a numpy.random.Generator; or a mechanism's key, title or module:Class with --shape and "
-        "its sensitivities, for which the pairs are chosen",
+        "a numpy.random.Generator; or, with --shape and the sensitivities, a mechanism's key, "
+        "title or module:Class, for which the audit chooses the pairs",
     )
-    add_shape_and_sensitivities(parser, required=False)
+    add_query_arguments(parser, required=False)
     parser.add_argument(
         "--batch",
         action="store_true",
         help="the function is called as (value, rng, count) and returns COUNT independent outputs, "
-        "at most 65,536, one per row; 128 rows are compared, which shows repeated noise only",
+        "at most 65,536, one per row; that 128 of the rows do not repeat noise is checked",
     )
     parser.add_argument(
         "--outputs",
         nargs=2,
         metavar=("FIRST.npy", "SECOND.npy"),
-        help="instead of a function: outputs for both values, one independent output per row",
+        help="files used in place of a function: the outputs for each value, one independent "
+        "output per row",
     )
     parser.add_argument(
         "--pair",
         metavar="FILE.npz",
-        help=f"the values, arrays {' and '.join(PAIR_NAMES)} of numpy.savez",
+        help=f"the two values: arrays {' and '.join(PAIR_NAMES)}, written with numpy.savez",
     )
     parser.add_argument("--epsilon", type=number, required=True, help="claimed epsilon")
     parser.add_argument("--delta", type=number, default=0.0, help="claimed delta (default: 0)")
@@ -79,15 +75,15 @@ def add_audit_command(commands, common: argparse.ArgumentParser) -> None:
         "--score",
         metavar="NAME",
         help=f"what distinguishes outputs: {', '.join(SCORES)}, or a MODULE:FUNCTION of outputs "
-        f"(default: the best of {', '.join(USUAL)} and, where the values are known, distance)",
+        f"(default: the best of {', '.join(USUAL)} and, if the values are known, distance)",
     )
     parser.add_argument(
         "--samples",
         type=whole_number(1, 10**9),
-        help="number of outputs for each value, so twice as many in all "
+        help="number of outputs for each of the two values "
         f"(default: {DEFAULT_SAMPLES}, or all in the files)",
     )
-    parser.add_argument("--seed", type=whole_number(0, 2**63 - 1), help="default: 0")
+    parser.add_argument("--seed", type=whole_number(0, 2**63 - 1), help="seed (default: 0)")
     parser.add_argument(
         "--confidence",
         type=share,
@@ -104,7 +100,7 @@ def _run(options: argparse.Namespace) -> dict:
 
 
 def _audit(options: argparse.Namespace) -> tuple[str, OutputAudit]:
-    """The name of what is audited, and the audit."""
+    """Return the name of what is audited, and the audit."""
     if (options.key is None) == (options.outputs is None):
         raise ValueError(
             "audit needs either MODULE:FUNCTION (or a mechanism) or --outputs, got "
@@ -115,13 +111,13 @@ def _audit(options: argparse.Namespace) -> tuple[str, OutputAudit]:
         settings["score"] = load_function(options.score, "outputs")
     claim = options.epsilon, options.delta
     if options.outputs:
-        _refuse(options, "is not for --outputs", "batch", "pair", "seed", "shape", *BESIDE_SHAPE)
+        _refuse(options, "is not for --outputs", "batch", "pair", "seed", "shape", *QUERY_FIELDS)
         found = audit_files(*options.outputs, *claim, samples=options.samples, **settings)
         return " and ".join(options.outputs), found
     settings |= {"samples": options.samples or DEFAULT_SAMPLES, "seed": options.seed or 0}
     if options.shape is not None:
         _refuse(options, "is not for a mechanism with --shape", "batch", "pair")
-        # As published, with its own options at their defaults.
+        # The audit is of the published noise, with the mechanism's options at their defaults.
         options.key = mechanism_key(options.key)
         options.calibration, options.option = "published", []
         mechanism = mechanism_of(options)
@@ -131,7 +127,7 @@ def _audit(options: argparse.Namespace) -> tuple[str, OutputAudit]:
             f"the mechanism {options.key!r} needs --shape and its sensitivities; a function is "
             "named MODULE:FUNCTION"
         )
-    _refuse(options, "is for a mechanism, with --shape", *BESIDE_SHAPE)
+    _refuse(options, "is for a mechanism, with --shape", *QUERY_FIELDS)
     parameters = ("value", "rng", "count") if options.batch else ("value", "rng")
     release = load_function(options.key, *parameters)
     if options.pair is None:
@@ -141,8 +137,9 @@ def _audit(options: argparse.Namespace) -> tuple[str, OutputAudit]:
 
 
 def _refuse(options: argparse.Namespace, why: str, *names: str) -> None:
+    """Raise ValueError if one of these options is given."""
     for name in names:
-        # Zero is given too, and equals False.
+        # `is not False`, because a given 0 equals False.
         if getattr(options, name) is not None and getattr(options, name) is not False:
             raise ValueError(f"--{name.replace('_', '-')} {why}: leave it out")
 
@@ -172,6 +169,6 @@ def _show(found: dict) -> str:
 
 
 def _bound(bound: float, claimed: float) -> str:
-    """A lower bound in words: "above" the claim where rounding to five digits would hide that."""
+    """Describe a lower bound; "above" the claim if rounding to five digits would hide that."""
     shown = rounded_down(bound, 5)
     return f"above {claimed:g}" if float(shown) <= claimed < bound else f"at least {shown}"

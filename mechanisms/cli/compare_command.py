@@ -1,4 +1,4 @@
-"""The command `compare`: the advisor on the command line, as text or JSON."""
+"""The command `compare`, which ranks the mechanisms for a query."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from mechanisms.base.public_information import WORKLOAD, takes
 from mechanisms.base.registry import get_mechanism
 from mechanisms.cli.arguments import number
 from mechanisms.cli.query_arguments import (
-    add_shape_and_sensitivities,
-    in_options,
+    add_query_arguments,
+    given_fields,
     query_of,
-    stated,
+    with_option_names,
 )
 from mechanisms.comparison.advisor import (
     compare,
@@ -38,37 +38,32 @@ _DESCRIPTION = (
     "Ranks the mechanisms that support the query by their error at equal true privacy, and says "
     "why the others do not."
 )
-# The status where a mechanism does not support a query, too.
+# The exit status; other commands have it if the mechanism does not support the query.
 NOTHING_RANKED = 3
-# Characters in a line of text.
+# The most characters in a line of text.
 _WIDTH = 80
 
 
-def add_compare_command(commands, common: argparse.ArgumentParser) -> None:
-    """Add the command to the subparsers `commands`.
-
-    Args:
-        common: Parent parser with --json.
-    """
+def add_compare_command(commands) -> None:
+    """Add the command to the subparsers `commands`."""
     parser = commands.add_parser(
         "compare",
-        parents=[common],
         help="rank the mechanisms for a query",
         description=_DESCRIPTION,
-        epilog=f"Exit status: {NOTHING_RANKED} where no mechanism is ranked.",
+        epilog=f"Exit status: {NOTHING_RANKED} if no mechanism is ranked.",
     )
-    add_shape_and_sensitivities(parser, required=False)
+    add_query_arguments(parser, required=False)
     parser.add_argument(
         "--workload",
         type=read_workload,
         default="identity",
         metavar="NAME|FILE",
-        help=f"the queries asked of the answer: {', '.join(NAMES)} (along every axis, or one name "
-        "for each, such as prefix,identity), or a matrix of one row per query in a .npy or .csv "
-        "file (default: identity, every element)",
+        help=f"the linear queries that are asked of the answer: {', '.join(NAMES)} (one name for "
+        "all axes, or one for each, such as prefix,identity), or a .npy or .csv file of a matrix "
+        "with one row per query (default: identity, which asks for every element)",
     )
     parser.add_argument(
-        "--epsilon", type=_numbers, required=True, help="one number, or several such as 0.1,1,10"
+        "--epsilon", type=_numbers, required=True, help="one number, or several, such as 0.1,1,10"
     )
     parser.add_argument(
         "--delta", type=number, default=0.0, help="delta of the budget (default: 0)"
@@ -77,10 +72,10 @@ def add_compare_command(commands, common: argparse.ArgumentParser) -> None:
         "--mechanisms",
         type=lambda text: text.split(","),
         metavar="KEY,...",
-        help="only these; also module:Class (default: all of the package)",
+        help="the mechanisms to compare, also module:Class (default: all of the package)",
     )
     parser.add_argument(
-        "--seconds", type=number, default=20.0, help="limit for each mechanism (default: 20)"
+        "--seconds", type=number, default=20.0, help="time limit for each mechanism (default: 20)"
     )
     parser.add_argument(
         "--best", action="store_true", help="print the best mechanism, and code that uses it"
@@ -89,9 +84,9 @@ def add_compare_command(commands, common: argparse.ArgumentParser) -> None:
         "--answer",
         type=read_answer,
         metavar="FILE",
-        help="a public answer like yours, a .npy file, or a .csv file of a column or a matrix, "
-        "without names: mechanisms whose error depends on the answer, such as dawa, are ranked on "
-        "it; its shape is the default of --shape",
+        help="a public answer like yours, in a .npy file or in a .csv file of a column or a matrix "
+        "without names: mechanisms whose error depends on the answer, such as dawa, are ranked by "
+        "their error on it; its shape is the default of --shape",
     )
     parser.set_defaults(run=_run, show=str)
 
@@ -119,14 +114,14 @@ def _run(options: argparse.Namespace) -> dict | str:
     if options.best:
         return best_code(query, frame, options, per)
     if options.json:
-        # What is missing is None.
+        # Missing values become None.
         rows = frame.astype(object).where(frame.notna(), None).to_dict("records")
         return {"rows": rows, "conclusion": conclusion(frame, per)}
     return text(query, frame, per)
 
 
 def read_workload(given: str):
-    """A name, a list of names, or the matrix of a file."""
+    """Read a workload: a name, a list of names, or the matrix in a file."""
     if given in NAMES:
         return given
     if given.endswith((".npy", ".csv")):
@@ -142,7 +137,7 @@ def read_workload(given: str):
 
 
 def read_answer(given: str) -> np.ndarray:
-    """The numbers of a .npy or .csv file; a .csv file of one row or one column is a vector."""
+    """Read the numbers in a .npy or .csv file; one row or column of a .csv file is a vector."""
     answer = _read(given, "answer")
     return answer.ravel() if given.endswith(".csv") and 1 in answer.shape else answer
 
@@ -151,7 +146,7 @@ def _read(given: str, what: str) -> np.ndarray:
     try:
         if given.endswith(".npy"):
             return np.load(given, allow_pickle=False)
-        # A byte order mark is no part of the first number.
+        # utf-8-sig skips a byte order mark, which would spoil the first number.
         return np.loadtxt(given, delimiter=",", ndmin=2, comments=None, encoding="utf-8-sig")
     except (OSError, EOFError, ValueError) as error:
         raise argparse.ArgumentTypeError(
@@ -170,26 +165,26 @@ def _numbers(given: str) -> list[float]:
 
 
 def text(query: Query, frame: pd.DataFrame, per: str) -> str:
-    """The comparison as a table for each budget, the reasons and the conclusion."""
+    """Describe a comparison: a table for each budget, the reasons and the conclusion."""
     tables = [
         f"At ({epsilon:g}, {delta:g}):\n{_table(part)}"
         for (epsilon, delta), part in frame.groupby(["epsilon", "delta"])
         if part["status"].eq(SERVED).any()
     ]
     parts = [_head(query, per), *tables, _reasons(frame), *_out_of_range(query, frame)]
-    return "\n\n".join([*parts, _told(frame, per)])
+    return "\n\n".join([*parts, _conclusion(frame, per)])
 
 
 def _head(query: Query, per: str) -> str:
-    return _filled(f"Answer of shape {query_in_words(vars(query))}. RMSE per {per}.")
+    return _wrapped(f"Answer of shape {query_in_words(vars(query))}. RMSE per {per}.")
 
 
-def _told(frame: pd.DataFrame, per: str) -> str:
-    return "\n".join(map(_filled, conclusion(frame, per)))
+def _conclusion(frame: pd.DataFrame, per: str) -> str:
+    return "\n".join(map(_wrapped, conclusion(frame, per)))
 
 
-def _filled(line: str) -> str:
-    """In lines that are not too wide; the further ones of an indented line stand deeper."""
+def _wrapped(line: str) -> str:
+    """Wrap a line to `_WIDTH`; what follows an indented line is indented further."""
     indent = "    " if line.startswith("  ") else ""
     return textwrap.fill(
         line, _WIDTH, subsequent_indent=indent, break_on_hyphens=False, break_long_words=False
@@ -197,27 +192,27 @@ def _filled(line: str) -> str:
 
 
 def _out_of_range(query: Query, frame: pd.DataFrame) -> list[str]:
-    """Where budgets lie outside the ranges of theorems; that matters to published noise alone."""
+    """Say which mechanisms are used outside the range of the theorem on their published noise."""
     lines = []
     served = frame[(frame["status"] == SERVED) & (frame["calibration"] == "published")]
     for row in served.itertuples():
         budget = Budget(epsilon=row.epsilon, delta=row.delta)
         if reason := get_mechanism(row.mechanism).limit(query, budget):
-            lines.append(_filled(f"  {row.mechanism}: {reason}"))
+            lines.append(_wrapped(f"  {row.mechanism}: {reason}"))
     return ["\n".join(["Outside the range of its theorem, as published:", *lines])] if lines else []
 
 
 def best_code(query: Query, frame: pd.DataFrame, options: argparse.Namespace, per: str) -> str:
-    """The best mechanism of one budget in words, and the code that releases with it, if any."""
+    """Describe the best mechanism at one budget, if any, with the code that releases with it."""
     first = leaders(frame)
     if first.empty:
-        return _told(frame, per)
+        return _conclusion(frame, per)
     best = first.iloc[0]
-    words = "".join(f", {name}={value!r}" for name, value in stated(options).items())
+    words = "".join(f", {name}={value!r}" for name, value in given_fields(options).items())
     lines = [
         _head(query, per),
         "",
-        _told(frame, per),
+        _conclusion(frame, per),
         "",
         "import numpy as np",
         "",
@@ -227,16 +222,16 @@ def best_code(query: Query, frame: pd.DataFrame, options: argparse.Namespace, pe
         f"query = Query(shape={query.shape}{words})",
         f"budget = Budget(epsilon={float(best.epsilon)!r}, delta={float(best.delta)!r})",
     ]
-    asked = ""
+    option = ""
     if not is_identity(options.workload) and takes(get_mechanism(best.mechanism), WORKLOAD):
-        asked = f", workload={options.workload!r}"
+        option = f", workload={options.workload!r}"
         if isinstance(options.workload, np.ndarray):
-            asked = ", workload=matrix"
+            option = ", workload=matrix"
             lines.append(f"matrix = np.zeros({options.workload.shape})  # put your workload here")
     calibration = "published" if best.ready else "exact"
     lines += [
         f'mechanism = get_mechanism("{best.mechanism}").calibrate('
-        f'query, budget, "{calibration}"{asked})',
+        f'query, budget, "{calibration}"{option})',
         "print(mechanism.parameters())",
         "released = mechanism.release(answer, np.random.default_rng())",
     ]
@@ -244,7 +239,7 @@ def best_code(query: Query, frame: pd.DataFrame, options: argparse.Namespace, pe
 
 
 def _table(frame: pd.DataFrame) -> str:
-    """Ranked mechanisms of one budget, with what is true of their published calibration."""
+    """Tabulate the mechanisms at one budget, with the verdict on their published claim."""
     published = frame[frame["calibration"] == "published"].set_index("mechanism")
     lines = [
         ("", "", "", "", "", "as published:", ""),
@@ -252,23 +247,26 @@ def _table(frame: pd.DataFrame) -> str:
     ]
     for row in frame[frame["status"] == SERVED].drop_duplicates("mechanism").itertuples():
         error = rmse_text(row) if row.rmse == row.rmse else "-"
-        line = (_number(row.rank), row.mechanism, row.calibration, error, _number(row.times_best))
-        claim = ("", "")
-        if row.mechanism in published.index:
-            claim = _claim(published.loc[row.mechanism])
-        lines.append((*line, *claim))
+        claim = published.loc[row.mechanism]
+        lines.append(
+            (
+                _number(row.rank),
+                row.mechanism,
+                row.calibration,
+                error,
+                _number(row.times_best),
+                _number(claim.true_epsilon, 4),
+                claim.verdict if isinstance(claim.verdict, str) else "unknown",
+            )
+        )
     return aligned(lines)
 
 
-def _claim(row) -> tuple[str, str]:
-    verdict = row.verdict if isinstance(row.verdict, str) else "unknown"
-    return _number(row.true_epsilon, 4), verdict
-
-
 def _reasons(frame: pd.DataFrame) -> str:
-    """Why mechanisms are not ranked: each reason with all that share it."""
+    """Say why mechanisms are not ranked: each reason, after the mechanisms that share it."""
     lines = [
-        _filled(f"  {', '.join(keys)}: {in_options(reason)}") for keys, reason in unranked(frame)
+        _wrapped(f"  {', '.join(keys)}: {with_option_names(reason)}")
+        for keys, reason in unranked(frame)
     ]
     return "\n".join(["Not ranked:", *lines]) if lines else "Every mechanism is ranked."
 

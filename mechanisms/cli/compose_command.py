@@ -5,36 +5,35 @@ import math
 
 from mechanisms.base.mechanism import Mechanism
 from mechanisms.cli.arguments import number, whole_number
-from mechanisms.cli.query_arguments import add_query_arguments, mechanism_of
+from mechanisms.cli.query_arguments import add_mechanism_arguments, mechanism_of
 from mechanisms.privacy.profile import PrivacyProfile
 from mechanisms.query.query import Unsupported
 from mechanisms.query.words import rounded_down, rounded_up
 
 _DESCRIPTION = (
-    "Bounds the total privacy of many independent releases of one mechanism, whose query and "
-    "budget are those of one release. It is computed from the mechanism's true profile, not from "
-    "its claim. The answer is the upper bound, with the lower one beside it. "
+    "Bounds the total privacy of many independent releases of one mechanism from above and below. "
+    "The query and the budget are those of a single release. The bounds follow from the "
+    "mechanism's true privacy profile, not from its claim. "
     "docs/choose_a_mechanism.md shows how to compose releases that differ."
 )
 
 
-def add_compose_command(commands, common: argparse.ArgumentParser) -> None:
+def add_compose_command(commands) -> None:
     """Add the command to the subparsers `commands`."""
     parser = commands.add_parser(
         "compose",
-        parents=[common],
         help="the total privacy of many releases",
         description=_DESCRIPTION,
     )
-    add_query_arguments(parser)
+    add_mechanism_arguments(parser)
     parser.add_argument(
-        "--steps", type=whole_number(1, 10**9), required=True, help="how many releases"
+        "--steps", type=whole_number(1, 10**9), required=True, help="number of releases"
     )
     parser.add_argument(
         "--rate",
         type=number,
-        help="every release is on a fresh Poisson sample that has a record with this probability "
-        "(default: all releases are on all records)",
+        help="probability with which a fresh Poisson sample for each release contains a record "
+        "(default: every release is on all records)",
     )
     asked = parser.add_mutually_exclusive_group(required=True)
     asked.add_argument("--at-delta", type=number, metavar="D", help="print epsilon at this delta")
@@ -43,7 +42,7 @@ def add_compose_command(commands, common: argparse.ArgumentParser) -> None:
 
 
 def _run(options: argparse.Namespace) -> dict:
-    mechanism = mechanism_of(options, judged=True)
+    mechanism = mechanism_of(options, warn_if_refuted=True)
     total = _total(mechanism, options.steps, options.rate)
     answer = {
         "mechanism": mechanism.key,
@@ -82,14 +81,14 @@ def _total(mechanism: Mechanism, steps: int, rate: float | None) -> PrivacyProfi
             "has no known bound on Poisson samples: adding a record and removing one reveal "
             "different amounts, and its profile does not say which is which"
         )
-    # Loads slowly.
+    # Imported here, because it loads slowly.
     from mechanisms.privacy.sampling.sampled_profile import sampled
 
     return sampled(one, rate, steps)
 
 
 def text(found: dict) -> str:
-    """The answer in words; every bound is rounded in its own direction."""
+    """Describe the answer: the upper bound is rounded up, the lower one down."""
     name, given = ("epsilon", "delta") if "epsilon_lower" in found else ("delta", "epsilon")
     steps = f"{found['steps']:,} release{'s' * (found['steps'] > 1)} of {found['mechanism']}"
     where = "all records" if found["rate"] is None else f"Poisson samples of rate {found['rate']:g}"

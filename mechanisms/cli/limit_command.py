@@ -1,14 +1,10 @@
-"""The command `limit`: a lower bound on every mechanism's error, and the best mechanism."""
+"""The command `limit`: a lower bound on every mechanism's error, beside the best mechanism."""
 
 import argparse
 import json
 from pathlib import Path
 
-from mechanisms.cli.arguments import number
-from mechanisms.cli.query_arguments import (
-    add_shape_and_sensitivities,
-    query_of,
-)
+from mechanisms.cli.query_arguments import add_budget, add_query_arguments, query_of
 from mechanisms.comparison.advisor import SIMPLEST, TIE
 from mechanisms.comparison.best_known import exact_errors
 from mechanisms.limit.certificate import limit_certificate
@@ -21,34 +17,33 @@ PREMISE = (
     "sensitivities is a change between neighbours. For an answer in a ball or box state its bound."
 )
 _DESCRIPTION = (
-    "A certified lower bound of the error of every mechanism for a query whose answer takes all "
-    "values, additive or not, the mechanism of the package with the least error at the exact "
-    "calibration, and the simplest within 0.1% of it, which `compare` chooses. "
+    "Prints a certified lower bound on the error of every mechanism, additive or not, for a query "
+    "whose answer takes all values. Beside it stand the mechanism of the package with the least "
+    "error at the exact calibration, and the simplest within 0.1% of it, which `compare` chooses. "
     "The proof is in docs/the_limit.md."
 )
 
 
-def add_limit_command(commands, common: argparse.ArgumentParser) -> None:
-    """Add the command to the subparsers `commands`; `common` is a parent parser with --json."""
+def add_limit_command(commands) -> None:
+    """Add the command to the subparsers `commands`."""
     parser = commands.add_parser(
         "limit",
-        parents=[common],
         help="the least error that any mechanism can have",
         description=_DESCRIPTION,
     )
-    add_shape_and_sensitivities(parser)
-    parser.add_argument("--epsilon", type=number, required=True, help="epsilon of the budget")
+    add_query_arguments(parser)
+    add_budget(parser)
     parser.add_argument(
-        "--delta", type=number, default=0.0, help="delta of the budget (default: 0)"
-    )
-    parser.add_argument(
-        "--fast", action="store_true", help="the event of one ball alone: 0.2 s, tight for large M"
+        "--fast",
+        action="store_true",
+        help="test only the event of one ball: takes 0.2 s, and is tight for large M",
     )
     parser.add_argument(
         "--certificate",
         type=Path,
         metavar="FILE",
-        help="also write the test to FILE, for `python check_limit.py FILE` (docs/certificates.md)",
+        help="also write the test to FILE, which `python check_limit.py FILE` checks; see "
+        "docs/certificates.md",
     )
     parser.set_defaults(run=_run, show=text)
 
@@ -63,16 +58,17 @@ def _run(options: argparse.Namespace) -> dict:
 
 
 def answer(query: Query, budget: Budget, *, fast: bool = False) -> dict:
-    """The bound, the best mechanism of the package, and its error over the bound, `of_limit`.
+    """Return the bound, the best mechanism of the package, and its error over the bound.
 
-    `simplest` is the simplest mechanism within 0.1% of the best, which may be the best itself. A
-    value is None where it is unknown. Errors are root mean square errors of an element.
+    Errors are root mean square errors of an element. The ratio is `of_limit`. `simplest` is the
+    simplest mechanism within 0.1% of the best, which may be the best itself. A value that is not
+    known is None.
     """
     lowest = limit(query, budget, fast=fast)
     errors = exact_errors(query, budget)
     best = min(errors, key=errors.get, default=None)
-    tied = [key for key in SIMPLEST if key in errors and errors[key] <= errors[best] * (1 + TIE)]
-    simplest = tied[0] if tied else best
+    tied = [key for key in errors if errors[key] <= errors[best] * (1 + TIE)]
+    simplest = next((key for key in SIMPLEST if key in tied), best)
     known = lowest.rmse is not None and best is not None
     return {
         "shape": list(query.shape),
@@ -93,7 +89,7 @@ def answer(query: Query, budget: Budget, *, fast: bool = False) -> dict:
 
 
 def text(found: dict) -> str:
-    """The answer in words; the limit is rounded down, and the error over it up."""
+    """Describe the answer: the limit is rounded down, and the error over it up."""
     lines = [
         f"Answer of shape {query_in_words(found)}, "
         f"({found['epsilon']:g}, {found['delta']:g})-DP. RMSE per element.",

@@ -1,4 +1,4 @@
-"""The words that describe a query, a mechanism and a budget on a command line."""
+"""Options of the command line that describe a query, a mechanism and a budget."""
 
 import argparse
 import dataclasses
@@ -13,12 +13,15 @@ from mechanisms.base.registry import all_mechanisms, get_mechanism
 from mechanisms.cli.arguments import number
 from mechanisms.query.query import ADJACENCIES, STRUCTURES, Budget, Query
 
-# One array of float64 of this size takes 1.6 GB.
+# An array of float64 with this many elements takes 1.6 GB.
 LARGEST_SIZE = 2 * 10**8
-BESIDE_SHAPE = tuple(each.name for each in dataclasses.fields(Query) if each.name != "shape")
-_FIELDS = re.compile(rf"\b({'|'.join(name for name in BESIDE_SHAPE if '_' in name)})\b")
-_KINDS = re.compile(rf"\b(structure|adjacency) ('?)({'|'.join(STRUCTURES + ADJACENCIES)})\b\2")
-_PURE = {"pure": "pure privacy", "local": "pure local privacy"}
+# The fields of `Query` other than its shape; each has an option of its own.
+QUERY_FIELDS = tuple(each.name for each in dataclasses.fields(Query) if each.name != "shape")
+_FIELD_NAME = re.compile(rf"\b({'|'.join(name for name in QUERY_FIELDS if '_' in name)})\b")
+_FIELD_AND_VALUE = re.compile(
+    rf"\b(structure|adjacency) ('?)({'|'.join(STRUCTURES + ADJACENCIES)})\b\2"
+)
+_PURE_CLAIMS = {"pure": "pure privacy", "local": "pure local privacy"}
 
 
 def _shape(text: str) -> tuple[int, ...]:
@@ -32,12 +35,12 @@ def _shape(text: str) -> tuple[int, ...]:
 def _range(text: str) -> tuple[float, float]:
     ends = text.split(",")
     if len(ends) != 2:
-        raise argparse.ArgumentTypeError(f"must be a,b such as 0,1, got {text!r}")
+        raise argparse.ArgumentTypeError(f"must be two numbers such as 0,1, got {text!r}")
     return number(ends[0]), number(ends[1])
 
 
-def option_value(text: str) -> tuple[str, object]:
-    """A type for `add_argument`: NAME=VALUE, the value as JSON or else as text."""
+def name_and_value(text: str) -> tuple[str, object]:
+    """Read NAME=VALUE, for `add_argument`; a value that is not JSON is text."""
     name, equals, value = text.partition("=")
     if not equals:
         raise argparse.ArgumentTypeError(f"must be NAME=VALUE, got {text!r}")
@@ -48,7 +51,10 @@ def option_value(text: str) -> tuple[str, object]:
 
 
 def mechanism_key(text: str) -> str:
-    """A type for `add_argument`: a mechanism by its key or its title, in capitals or not."""
+    """Return the key of the mechanism with this key or title, in any case, for `add_argument`.
+
+    A text that names no mechanism of the package is returned as it is.
+    """
     names = {text.casefold(), text.casefold().replace(" ", "-")}
     for key, cls in all_mechanisms().items():
         if names & {key, cls.title.casefold()}:
@@ -57,20 +63,25 @@ def mechanism_key(text: str) -> str:
 
 
 def add_key(parser: argparse.ArgumentParser) -> None:
-    """The mechanism that a command is about."""
+    """Add the argument that names a mechanism."""
     parser.add_argument(
         "key", type=mechanism_key, help="a mechanism's key or title, or module:Class"
     )
 
 
-def add_query_arguments(parser: argparse.ArgumentParser) -> None:
-    """Options of every command that calibrates a mechanism."""
-    add_key(parser)
-    add_shape_and_sensitivities(parser)
+def add_budget(parser: argparse.ArgumentParser) -> None:
+    """Add --epsilon and --delta."""
     parser.add_argument("--epsilon", type=number, required=True, help="epsilon of the budget")
     parser.add_argument(
         "--delta", type=number, default=0.0, help="delta of the budget (default: 0)"
     )
+
+
+def add_mechanism_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments that `mechanism_of` reads."""
+    add_key(parser)
+    add_query_arguments(parser)
+    add_budget(parser)
     parser.add_argument(
         "--calibration",
         choices=CALIBRATIONS,
@@ -79,7 +90,7 @@ def add_query_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--option",
-        type=option_value,
+        type=name_and_value,
         action="append",
         default=[],
         metavar="NAME=VALUE",
@@ -87,20 +98,23 @@ def add_query_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_shape_and_sensitivities(parser: argparse.ArgumentParser, required: bool = True) -> None:
-    """Options that describe a query, see `query_of`; `required` if a shape must be given."""
-    parser.add_argument("--shape", type=_shape, required=required, help="axes, such as 89x89")
+def add_query_arguments(parser: argparse.ArgumentParser, required: bool = True) -> None:
+    """Add the options that `query_of` reads; `required` says whether --shape must be given."""
     parser.add_argument(
-        "--l2-sensitivity",
-        type=number,
-        help="largest l2 change of the answer (default: the largest that the others allow)",
+        "--shape", type=_shape, required=required, help="lengths of the answer's axes, as in 89x89"
     )
-    parser.add_argument("--l1-sensitivity", type=number, help="largest l1 change of the answer")
-    parser.add_argument("--linf-sensitivity", type=number, help="largest change of one element")
+    for name, about in (
+        (
+            "l2-sensitivity",
+            "largest l2 change of the answer (default: the largest that the other options allow)",
+        ),
+        ("l1-sensitivity", "largest l1 change of the answer"),
+        ("linf-sensitivity", "largest change of one element"),
+        ("frobenius-bound", "largest Frobenius norm of the answer"),
+        ("record-bound", "largest l2 norm of a record (default: 1 for a histogram)"),
+    ):
+        parser.add_argument(f"--{name}", type=number, help=about)
     parser.add_argument("--element-range", type=_range, help="a,b if every element lies in [a, b]")
-    parser.add_argument(
-        "--frobenius-bound", type=number, help="largest Frobenius norm of the answer"
-    )
     # No `choices`: the query refuses other words, and says what to do.
     parser.add_argument(
         "--adjacency",
@@ -112,18 +126,13 @@ def add_shape_and_sensitivities(parser: argparse.ArgumentParser, required: bool 
         metavar=f"{{{','.join(STRUCTURES)}}}",
         help="how records form the answer",
     )
-    parser.add_argument(
-        "--record-bound",
-        type=number,
-        help="largest l2 norm of a record (default: 1 for a histogram)",
-    )
 
 
 def query_of(options) -> Query:
-    """The query that the command line describes.
+    """Return the query that the command line describes.
 
     Raises:
-        ValueError: The query is not valid, or its answer too large for a command that draws.
+        ValueError: The query is not valid, or its answer has more than `LARGEST_SIZE` elements.
     """
     size = math.prod(options.shape)
     if size > LARGEST_SIZE:
@@ -131,28 +140,32 @@ def query_of(options) -> Query:
             f"shape must have at most {LARGEST_SIZE:,} elements, got {size:,} in "
             f"{'x'.join(map(str, options.shape))}"
         )
-    return Query(shape=options.shape, **stated(options))
+    return Query(shape=options.shape, **given_fields(options))
 
 
-def stated(options) -> dict[str, object]:
-    """What the command line states of a query beside its shape, by the fields of `Query`."""
-    return {name: value for name in BESIDE_SHAPE if (value := getattr(options, name)) is not None}
+def given_fields(options) -> dict[str, object]:
+    """Return the fields of `Query`, other than its shape, that the command line gives."""
+    return {name: value for name in QUERY_FIELDS if (value := getattr(options, name)) is not None}
 
 
-def mechanism_of(options, judged: bool = False) -> Mechanism:
-    """The mechanism that the command line describes; `options.notes` get what to say of it.
+def mechanism_of(options, warn_if_refuted: bool = False) -> Mechanism:
+    """Return the mechanism that the command line describes.
 
-    judged: Whether that is also said of a claim that is refuted, where the command itself does not.
+    Its warnings become `options.notes`, with a note if its claim has another delta than the budget.
+
+    Args:
+        warn_if_refuted: Whether to compare the claim with the profile, and warn if it is false.
+            Commands that judge the claim themselves need no such warning.
     """
     query = query_of(options)
     budget = Budget(epsilon=options.epsilon, delta=options.delta)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         cls = get_mechanism(options.key)
-        calibrate = cls.calibrate if judged else cls.calibrate_only
+        calibrate = cls.calibrate if warn_if_refuted else cls.calibrate_only
         mechanism = calibrate(query, budget, options.calibration, **dict(options.option))
-    options.notes = [f"warning: {in_options(str(notice.message))}" for notice in caught]
-    delta, claim = claimed_delta(mechanism), _PURE.get(mechanism.guarantee)
+    options.notes = [f"warning: {with_option_names(str(warning.message))}" for warning in caught]
+    delta, claim = claimed_delta(mechanism), _PURE_CLAIMS.get(mechanism.guarantee)
     if claim and delta != budget.delta:
         options.notes.append(
             f"note: the claim has delta {delta:g}, not {budget.delta:g}: {mechanism.key} as "
@@ -161,8 +174,8 @@ def mechanism_of(options, judged: bool = False) -> Mechanism:
     return mechanism
 
 
-def in_options(text: str) -> str:
-    """A text that names fields of a query, with the options of the command line in their place."""
+def with_option_names(text: str) -> str:
+    """Replace the names of `Query` fields in a text by the options of the command line."""
     text = text.replace('calibration="exact"', "--calibration exact")
-    text = _FIELDS.sub(lambda found: f"--{found[0].replace('_', '-')}", text)
-    return _KINDS.sub(r"--\1 \3", text)
+    text = _FIELD_NAME.sub(lambda found: f"--{found[0].replace('_', '-')}", text)
+    return _FIELD_AND_VALUE.sub(r"--\1 \3", text)

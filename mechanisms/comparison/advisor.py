@@ -1,10 +1,9 @@
-"""All mechanisms side by side for one query, ranked by their error at equal true privacy."""
+"""Ranks all mechanisms for one query by their error at equal true privacy."""
 
 from __future__ import annotations
 
 import math
 import multiprocessing
-import numbers
 import os
 from collections.abc import Sequence
 from multiprocessing.connection import Connection
@@ -24,7 +23,7 @@ from mechanisms.comparison.assessment import (
     unserved_rows,
 )
 from mechanisms.limit.limit import limit
-from mechanisms.query.query import Budget, Query
+from mechanisms.query.query import Budget, Query, checked_real
 from mechanisms.query.words import rounded_down
 from mechanisms.strategies.workload_options import workload_factors
 from mechanisms.verification.verification import HOLDS, LOOSE, REFUTED
@@ -32,19 +31,19 @@ from mechanisms.verification.verification import HOLDS, LOOSE, REFUTED
 if TYPE_CHECKING:
     import pandas as pd
 
-# Errors within this relative distance of the least one of their group are a tie.
+# Errors tie with the least error of their group if they exceed it by at most this share.
 TIE = 1e-3
 # Sampled errors also tie within this many standard errors of their difference.
 TIE_DEVIATIONS = 3.0
-# Among ties, mechanisms with independent noise of one scale come first, as the simplest.
+# Among ties these mechanisms come first: their noise is the simplest, independent and of one scale.
 SIMPLEST = ("gaussian-analytic", "laplace", "gaussian")
-# Mechanisms that are compared for a workload only if they are named, and why.
+# Mechanisms that are compared for a workload only if the caller names them, and why.
 _ON_REQUEST = {
     "matrix-mechanism-cvxpy": "takes tens of seconds and finds what matrix-mechanism finds; name "
     "it with --mechanisms, or mechanisms= from Python"
 }
-# The longest that one may wait for a pipe.
-_MOST_SECONDS = 1e6
+# `Connection.poll` fails for about twice as many seconds.
+_SECONDS = {"low": math.ulp(0.0), "high": 1e6, "allowed": "> 0 and at most 1e6"}
 COLUMNS = (
     *("epsilon", "delta", "mechanism", "title", "calibration", "status", "rank", "rmse"),
     *("rmse_error", "times_best", "of_limit", "true_epsilon", "true_delta", "verdict"),
@@ -58,12 +57,11 @@ def compare(
     budget: Budget | Sequence[Budget],
     *,
     workload="identity",
-    calibrations: Sequence[str] = CALIBRATIONS,
     mechanisms: Sequence[str] | None = None,
     seconds: float = 20.0,
     answer=None,
 ) -> pd.DataFrame:
-    """Every mechanism for a query, ranked by its error at equal true privacy.
+    """Rank every mechanism for a query by its error at equal true privacy.
 
     Args:
         query: Shape and sensitivities; the more are stated, the more mechanisms support it.
@@ -71,35 +69,36 @@ def compare(
         workload: The linear queries that are asked of the answer: a name of
             `strategies.workload_options.NAMES`, a list with one name for each axis, a (q, M)
             array, or a Workload. The identity asks for every element.
-        calibrations: "published", "exact" or both.
-        mechanisms: Keys, or module:Class of mechanisms from elsewhere; None for all of the package,
-            but for matrix-mechanism-cvxpy with a workload, which takes tens of seconds to find what
-            matrix-mechanism finds. One that is named twice counts once.
-        seconds: Time limit for each mechanism, all budgets and calibrations together, > 0; at most
-            1e6.
-        answer: A public answer of the query's shape. Mechanisms whose error depends on the answer
-            are released on it 100 times, and ranked.
+        mechanisms: Keys, or module:Class of mechanisms from elsewhere. None compares all of the
+            package, except matrix-mechanism-cvxpy for a workload: it takes tens of seconds to find
+            what matrix-mechanism finds. A mechanism that is named twice counts once.
+        seconds: Time limit for each mechanism, at all budgets and calibrations together; > 0, and
+            at most 1e6.
+        answer: A public answer of the query's shape. A mechanism whose error depends on the answer
+            releases it 100 times, and is ranked by its error on it.
 
     Returns:
-        One row for every budget, mechanism and calibration, best first; of equal ranks those whose
-        published claim is refuted last:
+        One row for every budget, mechanism and calibration, best first. Among equal ranks,
+        mechanisms whose published claim is refuted come last.
         status: "served", "unsupported", "too slow" or "failed"; `note` has the reason.
-        rank: From 1 at each budget; <NA> where the row does not count, see below. Equal ranks are
+        rank: From 1 at each budget; <NA> if the row does not count, see below. Equal ranks are
             ties: within 0.1% of the first of them, or too close to separate by sampling.
-        rmse: Root mean square error of an element, or of a query of the workload, exact where
-            rmse_error, its relative standard error, is 0.
-        times_best: rmse over the least of the ranked ones.
-        of_limit: rmse over a lower bound of every mechanism's, see docs/the_limit.md; NaN without a
-            bound, for another workload than the identity, and for an error on `answer`. The bound
-            is a fast one: below M of about 1,000 `mechanisms limit` finds a larger one.
+        rmse: Root mean square error of an element, or of a query of the workload.
+        rmse_error: Relative standard error of rmse; 0 if rmse is exact.
+        times_best: rmse over the least rmse of the ranked rows.
+        of_limit: rmse over a lower bound on the rmse of every mechanism, see docs/the_limit.md. NaN
+            without a bound, for a workload other than the identity, and for an error on `answer`.
+            The bound is that of a fast test: below M of about 1,000 `mechanisms limit` finds a
+            larger one.
         true_epsilon, true_delta: The true epsilon at the claimed delta, and the true delta at the
-            claimed epsilon; upper bounds where `note` says so.
-        verdict: On the claim: "holds", "loose", "refuted" or "undecided".
+            claimed epsilon; upper bounds if `note` says so.
+        verdict: The verdict on the claim: "holds", "loose", "refuted", "undecided" or
+            "inconsistent".
         seconds_per_draw: Wall-clock seconds of one draw of the noise.
         noise: The first parameter of the noise, such as "sigma 3.7306".
 
         A mechanism has a rank if it provably has the privacy of the budget: at the exact
-        calibration, or as published where there is none and the claim is true.
+        calibration or, if there is none and the claim is true, as published.
 
     Raises:
         TypeError, ValueError: A bad argument; UnknownMechanism for a key.
@@ -107,7 +106,7 @@ def compare(
     """
     import pandas as pd
 
-    task = checked_task(query, budget, workload, calibrations, answer)
+    task = checked_task(query, budget, workload, answer)
     if isinstance(mechanisms, str):
         raise TypeError(f"mechanisms must be a list of keys, got {mechanisms!r}")
     named = mechanisms is not None or task.asks_elements
@@ -116,11 +115,8 @@ def compare(
         raise ValueError("mechanisms must name at least one, got none; leave it out for all")
     for key in keys:
         get_mechanism(key)
-    if not isinstance(seconds, numbers.Real) or not 0 < seconds <= _MOST_SECONDS:
-        raise ValueError(
-            f"seconds must be a number > 0, at most {_MOST_SECONDS:g}, got {seconds!r}"
-        )
-    # The forks inherit what `limit` remembers.
+    seconds = checked_real("seconds", seconds, **_SECONDS)
+    # `limit` caches its results, and the forks inherit the cache.
     for each in task.budgets:
         limit(query, each, fast=True)
     rows = []
@@ -128,17 +124,18 @@ def compare(
         if key in _ON_REQUEST and not named:
             rows += unserved_rows(task, key, TOO_SLOW, _ON_REQUEST[key])
         else:
-            rows += rows_in_time(task, key, float(seconds))
+            rows += rows_in_time(task, key, seconds)
     return ranked(pd.DataFrame(rows, columns=list(COLUMNS)))
 
 
 def rows_in_time(task: Task, key: str, seconds: float) -> list[dict]:
-    """One row for every budget and calibration; a mechanism over the time limit says so.
+    """Return the rows of a mechanism, or rows that say that it takes too long.
 
-    A signal handler cannot interrupt native code, and a mechanism may end its own process. So a
-    fork assesses each mechanism, and is killed where it is late.
+    A signal handler cannot interrupt native code, and a mechanism may end its own process. So each
+    mechanism is assessed in a fork, which is killed when its time is up.
 
-    seconds: For all budgets and calibrations together.
+    Args:
+        seconds: Time limit for all budgets and calibrations together.
     """
     forking = multiprocessing.get_context("fork")
     answers, end = forking.Pipe(duplex=False)
@@ -162,14 +159,14 @@ def rows_in_time(task: Task, key: str, seconds: float) -> list[dict]:
 
 
 def _send_rows(end: Connection, task: Task, key: str) -> None:
-    # What a mechanism prints is no answer, and Ctrl-C is for the parent, which kills its forks.
+    # Output of the mechanism goes to stderr. Ctrl-C reaches only the parent, which kills its forks.
     os.dup2(2, 1)
     os.setsid()
     end.send(assessed_rows(task, key))
 
 
-def checked_task(query: Query, budget, workload, calibrations, answer=None) -> Task:
-    """The arguments of `compare` as a task; raises TypeError or ValueError."""
+def checked_task(query: Query, budget, workload, answer=None) -> Task:
+    """Return the arguments of `compare` as a task; raise TypeError or ValueError for bad ones."""
     budgets = tuple(budget) if isinstance(budget, list | tuple) else (budget,)
     if not isinstance(query, Query) or not all(isinstance(each, Budget) for each in budgets):
         given = ", ".join(type(each).__name__ for each in (query, *budgets))
@@ -178,30 +175,32 @@ def checked_task(query: Query, budget, workload, calibrations, answer=None) -> T
         )
     if not budgets or len(set(budgets)) < len(budgets):
         raise ValueError(f"compare needs at least one budget, and each of them once, got {budgets}")
-    known = not isinstance(calibrations, str) and set(calibrations) <= set(CALIBRATIONS)
-    if not known or not calibrations:
-        raise ValueError(f"calibrations must be some of {CALIBRATIONS}, got {calibrations!r}")
     if answer is not None:
         answer = checked_value(np.asarray(answer), query)
     return Task(
         answer=answer,
         query=query,
         budgets=budgets,
-        calibrations=tuple(dict.fromkeys(calibrations)),
+        calibrations=CALIBRATIONS,
         factors=workload_factors(query, workload=workload),
     )
 
 
 def ranked(rows: pd.DataFrame) -> pd.DataFrame:
-    """The rows of all budgets with rank and times_best, best first."""
+    """Add the columns rank and times_best to the rows of all budgets, and sort them, best first."""
     import pandas as pd
 
     parts = []
     for _, part in rows.groupby(["epsilon", "delta"], sort=False):
-        part = part.assign(rank=part.index.map(_ranks(part)))
-        part = part.assign(refuted=refuted(part) & part["rank"].notna())
-        best = part.loc[part["rank"].notna(), "rmse"].min()
-        parts.append(part.assign(times_best=part["rmse"] / best))
+        rank = part.index.map(_ranks(part))
+        best = part["rmse"][rank.notna()].min()
+        parts.append(
+            part.assign(
+                rank=rank,
+                refuted=refuted(part) & rank.notna(),
+                times_best=part["rmse"] / best,
+            )
+        )
     frame = pd.concat(parts).sort_values(
         ["epsilon", "delta", "rank", "refuted", "rmse", "mechanism", "calibration"],
         na_position="last",
@@ -211,19 +210,19 @@ def ranked(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def refuted(rows: pd.DataFrame) -> pd.Series:
-    """Whether the published claim of each row's mechanism is refuted."""
+    """Return, for each row, whether the published claim of its mechanism is refuted."""
     published = rows["calibration"].eq("published") & rows["verdict"].eq(REFUTED)
     return rows["mechanism"].isin(rows["mechanism"][published])
 
 
 def _ranks(rows: pd.DataFrame) -> dict[int, int]:
-    """The ranks of the rows of one budget that count, by their labels in the index."""
+    """Return the ranks of the rows of one budget that count, by their labels in the index."""
     counted = rows[
         (rows["status"] == SERVED)
         & rows["verdict"].isin([HOLDS, LOOSE])
         & (rows["rmse"] < math.inf)
     ]
-    # A mechanism counts at its exact calibration, or as published where it has none.
+    # A mechanism counts at its exact calibration or, if it has none, as published.
     counted = (
         counted.sort_values("calibration", kind="stable")
         .drop_duplicates("mechanism")
@@ -239,15 +238,17 @@ def _ranks(rows: pd.DataFrame) -> dict[int, int]:
 
 
 def _ties(first, row) -> bool:
-    """Whether the error of `row` ties with the smaller one of `first`."""
+    """Return whether the error of `row` ties with the error of `first`, which is no larger."""
     deviation = math.hypot(first.rmse * first.rmse_error, row.rmse * row.rmse_error)
     return row.rmse - first.rmse <= max(TIE * first.rmse, TIE_DEVIATIONS * deviation)
 
 
 def conclusion(frame: pd.DataFrame, per: str = "element") -> list[str]:
-    """For every budget of a comparison: the best, what ties with it, and the next.
+    """Return a paragraph for every budget: the best mechanism, what ties with it, and the next.
 
-    per: Whether the error is that of an "element" or of a "query".
+    Args:
+        frame: Rows that `compare` returned.
+        per: "element" or "query", whichever the error is of.
     """
     return [
         _conclusion(part, f"({epsilon:g}, {delta:g})", per)
@@ -269,13 +270,13 @@ def _conclusion(part: pd.DataFrame, budget: str, per: str) -> str:
         told = part[published].iloc[0]
     elif best.calibration == "exact":
         how = "exactly calibrated"
-    # Stored rows have no scale.
+    # The rows of a stored run lack the parameter of the noise.
     scale = f" ({told.noise})" if isinstance(told.noise, str) else ""
     text = (
         f"At {budget} use {best.title}, {how}{scale}, for the least error of those compared: "
         f"RMSE {rmse_text(told)} per {per}{close}."
     )
-    if told.of_limit == told.of_limit and told.of_limit is not None:
+    if not math.isnan(told.of_limit):
         least = rounded_down(1 / told.of_limit, 4)
         text += f" Every private mechanism has a worst case of at least {least} of that error."
     others = first[first["mechanism"] != best.mechanism]
@@ -295,7 +296,7 @@ def _conclusion(part: pd.DataFrame, budget: str, per: str) -> str:
 
 
 def _title_of(leader) -> str:
-    """The title of a row of `leaders`, with what it must be calibrated by, or is refuted for."""
+    """Return the title of a row of `leaders`, with the calibration it needs, or its refutation."""
     if leader.false:
         return f"{leader.title} (refuted as published)"
     exact = leader.calibration == "exact" and not leader.ready
@@ -303,9 +304,10 @@ def _title_of(leader) -> str:
 
 
 def leaders(part: pd.DataFrame, rank: float = 1) -> pd.DataFrame:
-    """The rows of this rank at one budget, the simplest first, then those that need no rescaling.
+    """Return the rows of this rank at one budget, the simplest mechanism first.
 
-    `ready` marks the latter. A mechanism that is refuted as published comes last.
+    Of equally simple mechanisms, those that are as good without rescaling come first; the column
+    `ready` marks them. Mechanisms that are refuted as published, marked by `false`, come last.
     """
     first = part[part["rank"] == rank]
     as_good = part["calibration"].eq("published") & part["verdict"].isin([HOLDS, LOOSE])
@@ -321,9 +323,9 @@ def leaders(part: pd.DataFrame, rank: float = 1) -> pd.DataFrame:
 
 
 def unranked(frame: pd.DataFrame) -> list[tuple[list[str], str]]:
-    """Why mechanisms are ranked at no budget: the keys of those with one reason, and a sentence.
+    """Return why mechanisms have no rank at any budget: keys of mechanisms, and their reason.
 
-    "it needs ...", and of several mechanisms "each needs ...".
+    The reason is a sentence, "it needs ..." or, for several mechanisms, "each needs ...".
     """
     known = set(frame["mechanism"][frame["rank"].notna()])
     rest = frame[~frame["mechanism"].isin(known)].drop_duplicates("mechanism", keep="last")
@@ -343,7 +345,7 @@ def _reason(row) -> str:
 
 
 def rmse_text(row) -> str:
-    """The error of a row: five digits, or three and the standard error where it is sampled."""
+    """Return the error of a row: five digits, or three and the standard error if it is sampled."""
     if row.rmse_error > 0:
         return f"{row.rmse:.3g} +- {row.rmse * row.rmse_error:.1g}"
     return f"{row.rmse:.5g}"

@@ -1,4 +1,4 @@
-"""The errors of the package's mechanisms at a budget, exactly calibrated."""
+"""Computes the errors of the package's mechanisms at their exact calibrations."""
 
 import math
 import warnings
@@ -9,25 +9,24 @@ from mechanisms.query.query import Budget, Query, Unsupported
 
 
 def exact_errors(query: Query, budget: Budget) -> dict[str, float]:
-    """Root mean square errors of an element, by the keys of the mechanisms that serve the query.
+    """Return root mean square errors of an element, by the keys of the mechanisms.
 
-    Those that only add noise and claim privacy, at the exact calibration, with their options at
-    their defaults. It calibrates every mechanism of the package, about 2 seconds in all.
+    These are the mechanisms of the package that claim privacy, only add noise and support the
+    query, at the exact calibration and with default options. All together take about 2 seconds.
     """
     found = {key: _exact_error(cls, query, budget) for key, cls in all_mechanisms().items()}
     return {key: error for key, error in found.items() if error is not None}
 
 
 def _exact_error(cls, query: Query, budget: Budget) -> float | None:
-    if cls.guarantee == "none" or not issubclass(cls, AdditiveMechanism):
+    additive = issubclass(cls, AdditiveMechanism) and cls.only_adds_noise
+    if cls.guarantee == "none" or not additive:
         return None
     with warnings.catch_warnings():
-        # The range of a theorem does not matter at the exact calibration.
+        # At the exact calibration the range of the theorem does not matter.
         warnings.simplefilter("ignore")
         try:
             mechanism = cls.calibrate(query, budget, "exact")
         except (Unsupported, ImportError):
             return None
-    if not mechanism.only_adds_noise:
-        return None
     return math.sqrt(mechanism.expected_loss() / query.size)

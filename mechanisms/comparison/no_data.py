@@ -1,13 +1,12 @@
-"""How far a release is from an answer without data: a bound that needs no run.
+"""Bounds how far a release is from an answer without data, without a run.
 
-Noise around one fixed value, such as zero, is an answer that anybody can give. Where every release
-is within total variation t of it, no reader tells the two apart with an advantage above t: a score
-in [0, 1] of anything computed from the release differs from that of noise alone by at most t. This
-is about one release: of k releases, such as of k records, the distance is up to k t.
+Noise around one fixed value, such as zero, is an answer that anybody can give. If the total
+variation between it and every release is at most t, nobody can tell the two apart with an advantage
+above t. Any score in [0, 1] of what is computed from the release then differs by at most t from the
+score of noise alone. For k releases, such as one for each of k records, the distance is up to k t.
 """
 
 import math
-from dataclasses import replace
 
 from mechanisms.base.mechanism import AdditiveMechanism, Mechanism
 from mechanisms.privacy.gaussian_profile import GaussianProfile
@@ -16,14 +15,15 @@ from mechanisms.query.query import Query, Unsupported
 
 
 def distance_to_no_data(mechanism: Mechanism) -> float:
-    """Upper bound on the total variation between any release and the noise around a fixed value.
+    """Return an upper bound on the total variation between any release and noise around a value.
 
-    TV(x + Z, c + Z) is delta(0) of the pair (x, c), so that of the worst pair at the largest
-    distance which the query's range allows from its centre c: the middle of `element_range`, or
-    zero where `frobenius_bound` alone bounds the answers. In [0, 1].
+    The total variation between x + Z and c + Z, for noise Z, is delta(0) of this pair. The bound is
+    delta(0) of the worst pair at the largest distance that the query's range allows from its
+    centre c: the middle of `element_range`, or zero if only `frobenius_bound` is stated. It lies in
+    [0, 1].
 
     Args:
-        mechanism: Additive, with a known profile.
+        mechanism: An additive mechanism with a known profile.
 
     Raises:
         Unsupported: The mechanism does more than add noise, the profile of its noise is not known
@@ -32,7 +32,7 @@ def distance_to_no_data(mechanism: Mechanism) -> float:
     if not isinstance(mechanism, AdditiveMechanism) or not mechanism.only_adds_noise:
         raise Unsupported("the distance to no data needs a mechanism that only adds noise")
     changes = changes_from_centre(mechanism.query)
-    # One-sided noise (Wishart) is made for the changes of a Gram matrix alone.
+    # The profile of one-sided noise (Wishart) is only for the changes of a Gram matrix.
     profile = mechanism.noise.profile(changes) if mechanism.noise.symmetric else None
     if profile is None:
         raise Unsupported("the distance to no data needs noise whose profile is known")
@@ -40,18 +40,18 @@ def distance_to_no_data(mechanism: Mechanism) -> float:
 
 
 def changes_from_centre(query: Query) -> Query:
-    """The query whose changes are all differences of a value of this query from one fixed value.
+    """Return a query whose changes are the differences of this query's values from its centre.
 
     Raises:
         Unsupported: The query states neither `element_range` nor `frobenius_bound`, or these allow
             changes that no query may have.
     """
-    half, radius = None, query.frobenius_bound or math.inf
+    half, radius = math.inf, query.frobenius_bound or math.inf
     if query.element_range is not None:
         low, high = query.element_range
         half = (high - low) / 2
         box = half * math.sqrt(query.size)
-        # The Frobenius bound is about zero, which is not always the centre of the box.
+        # The Frobenius bound is about zero, which may not be the centre of the box.
         radius = min(radius, box) if low == -high else box
     if radius == math.inf:
         raise Unsupported(
@@ -59,29 +59,25 @@ def changes_from_centre(query: Query) -> Query:
             "the answers every noise is small beside some answer"
         )
     try:
-        return replace(
-            query,
+        return Query(
+            shape=query.shape,
             l2_sensitivity=radius,
             l1_sensitivity=math.sqrt(query.size) * radius,
-            linf_sensitivity=min(half, radius) if half is not None else radius,
-            element_range=None,
-            frobenius_bound=None,
-            adjacency="add-remove",
-            structure=None,
-            record_bound=None,
+            linf_sensitivity=min(half, radius),
         )
     except ValueError as error:
         raise Unsupported(f"the distance to no data needs other bounds: {error}") from None
 
 
 def distance_at_precision(radius: float, precision: float) -> float:
-    """The same for all matrix Gaussian noise whose inverse covariances are bounded together.
+    """Bound the distance to no data for matrix Gaussian noise with bounded inverse covariances.
 
-    The squared Mahalanobis distance of X from zero, tr(Psi^-1 X^T Sigma^-1 X), is at most
-    ||X||_F^2 times the product of the largest eigenvalues of Sigma^-1 and Psi^-1.
+    Sigma is the covariance of the rows and Psi of the columns. The squared Mahalanobis distance of
+    an answer X from zero, tr(Psi^-1 X^T Sigma^-1 X), is at most ||X||_F^2 times the product of the
+    largest eigenvalues of Sigma^-1 and Psi^-1.
 
     Args:
-        radius: sup ||X||_F, > 0.
+        radius: The largest ||X||_F of an answer, > 0.
         precision: An upper bound on that product, > 0.
     """
     check_positive("radius", radius)

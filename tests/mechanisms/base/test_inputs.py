@@ -15,7 +15,7 @@ from mechanisms import (
     get_mechanism,
 )
 from mechanisms.base.guard import ReleaseError, checked_value
-from mechanisms.cli.query_arguments import option_value
+from mechanisms.cli.query_arguments import name_and_value
 from mechanisms.query.written_numbers import number_in, whole_number_in
 
 BUDGET = Budget(epsilon=0.5, delta=1e-6)
@@ -448,4 +448,4 @@ def test_whole_numbers_have_any_length():
 @pytest.mark.parametrize("text", [text for text in CHANGED if "." in text])
 def test_options_of_mechanisms(text):
     with pytest.raises(argparse.ArgumentTypeError, match="would be read as"):
-        option_value(f"k={text}")
+        name_and_value(f"k={text}")

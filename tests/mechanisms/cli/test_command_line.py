@@ -76,7 +76,7 @@ def test_bad_input_is_reported_without_a_traceback(arguments, status, words, cap
         (["--shape", "8by8"], "--shape: must be positive sizes such as 89x89 or 1000"),
         (["--shape", "-3x3"], "--shape: must be positive sizes such as 89x89 or 1000"),
         (["--shape", "0x3"], "--shape: must be positive sizes such as 89x89 or 1000"),
-        (["--element-range", "0,1,2"], "--element-range: must be a,b such as 0,1, got '0,1,2'"),
+        (["--element-range", "0,1,2"], "must be two numbers such as 0,1, got '0,1,2'"),
         (["--confidence", "7"], "--confidence: must be a number in (0, 1), got '7'"),
         (["--seed", "-4"], "--seed: must be a whole number from 0 to 18446744073709551615, got"),
         (["--samples", "-4"], "--samples: must be a whole number from 0 to 1000000000, got '-4'"),

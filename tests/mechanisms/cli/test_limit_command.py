@@ -56,13 +56,11 @@ def test_the_command_in_words(capsys):
 
 def test_compare_says_how_far_from_the_limit():
     query = Query(shape=(2000,), l2_sensitivity=1.0)
-    frame = compare(query, BUDGET, mechanisms=["gaussian-analytic"], calibrations=["exact"])
+    frame = compare(query, BUDGET, mechanisms=["gaussian-analytic"])
     row = frame.iloc[0]
     assert row["of_limit"] == row["rmse"] / limit(query, BUDGET, fast=True).rmse
     assert 1 < row["of_limit"] < 1.02
-    asked = compare(
-        query, BUDGET, workload="prefix", mechanisms=["gaussian-analytic"], calibrations=["exact"]
-    )
+    asked = compare(query, BUDGET, workload="prefix", mechanisms=["gaussian-analytic"])
     assert math.isnan(asked["of_limit"].iloc[0])
 
 

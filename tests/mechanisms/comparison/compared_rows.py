@@ -4,7 +4,6 @@ import pandas as pd
 from known_losses import gaussian_sigma
 
 from mechanisms import Budget, Query
-from mechanisms.base.mechanism import CALIBRATIONS
 from mechanisms.comparison.advisor import COLUMNS, checked_task, ranked
 from mechanisms.comparison.assessment import assessed_rows
 
@@ -18,7 +17,7 @@ def histogram(*shape, **others):
 
 def rows_of(query, *keys, budget=BUDGET, workload="identity"):
     """The rows of some mechanisms, computed in this process."""
-    task = checked_task(query, budget, workload, CALIBRATIONS)
+    task = checked_task(query, budget, workload)
     rows = [row for key in keys for row in assessed_rows(task, key)]
     return ranked(pd.DataFrame(rows, columns=list(COLUMNS)))
 

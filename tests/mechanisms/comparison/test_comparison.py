@@ -290,8 +290,6 @@ def test_a_grid_of_budgets_has_ranks_at_each():
         ({"mechanisms": ["gausian"]}, UnknownMechanism, "did you mean 'gaussian'"),
         ({"mechanisms": "gaussian"}, TypeError, "a list of keys"),
         ({"mechanisms": []}, ValueError, "mechanisms must name at least one"),
-        ({"calibrations": ["exat"]}, ValueError, "calibrations must be"),
-        ({"calibrations": []}, ValueError, "calibrations must be some of"),
         ({"answer": np.ones(5)}, ValueError, "the value must have the query's shape"),
         ({"seconds": 0}, ValueError, "seconds must be"),
         ({"budget": []}, ValueError, "at least one budget"),
