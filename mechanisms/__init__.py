@@ -1,15 +1,15 @@
 """Differential-privacy noise for vector-, matrix- and tensor-valued queries.
 
-Mechanisms are in `catalogue`, one file each or for a family that shares a calibration; those for
-one kind of query are in its folders. ARCHITECTURE.md lists the other rooms.
+Each file of `catalogue` has one mechanism, or a family that shares a calibration; its folders have
+mechanisms for one kind of query. ARCHITECTURE.md lists the other packages.
 """
 
 import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    # Read by runs.sources, which finds the files that results depend on. The comparison and the
-    # audit are not among them. Type checkers read `__init__.pyi`.
+    # runs.sources reads these imports to find the files that results depend on. Comparison and
+    # verification are not among them. Type checkers read `__init__.pyi`.
     from mechanisms.base.mechanism import AdditiveMechanism, Mechanism  # noqa: F401
     from mechanisms.base.registry import (  # noqa: F401
         UnknownMechanism,
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
         Unsupported,
     )
 
-# Imported on first use: scipy alone takes most of a second.
+# The modules of the public names, imported on first use: scipy alone takes most of a second.
 _HOMES = {
     "AdditiveMechanism": "mechanisms.base.mechanism",
     "Budget": "mechanisms.query.query",

@@ -181,7 +181,7 @@ def _draw(sources: Sequence[Source], n: int, seed: int, part: int) -> list[np.nd
 def _chosen_events(
     scores: dict[str, Score], outputs: list[np.ndarray], epsilon: float, delta: float, tail: float
 ) -> tuple[Event, Event]:
-    """Choose the events that best bound delta at epsilon, and epsilon at delta, on these outputs."""
+    """Choose the events that bound delta at epsilon, and epsilon at delta, best here."""
     found = []
     for name, score in scores.items():
         sides = [checked_values(score(each), len(each), "score") for each in outputs]

@@ -1,1 +1,1 @@
-"""Does a mechanism do what it states? A list of named checks of its releases and its profile."""
+"""Checks whether a mechanism does what it states, by its releases and its privacy profile."""

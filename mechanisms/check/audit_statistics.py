@@ -1,7 +1,7 @@
 """Confidence bounds on probabilities, means, delta and epsilon from samples.
 
-Every bound is one-sided, holds for every sample size, and fails with probability at most `tail`; an
-interval of two bounds therefore holds with probability at least 1 - 2 tail.
+Every bound is one-sided, is valid for every sample size, and fails with probability at most `tail`.
+So an interval of two bounds holds with probability at least 1 - 2 tail.
 """
 
 import dataclasses
@@ -14,29 +14,29 @@ from typing import Any, Self
 import numpy as np
 import scipy
 
-# The probability of a false alarm in all checks of one mechanism; of a thousand it is 0.1%.
+# The probability of a false alarm in all checks of one mechanism; for a thousand mechanisms, 0.1%.
 ERROR = 1e-6
-# One-sided bounds that share it: for the means and variances of up to eight samples of the loss,
-# changes at two multiples, a grid, a direction of two values, atoms, pairs of releases of five
-# samples, norms of eight, and signs.
+# The probability with which each one-sided bound fails. At most 400 bounds share ERROR: for the
+# means and variances of up to eight samples of the loss, changes at two multiples, a grid, a
+# direction of two values, atoms, pairs of releases of five samples, norms of eight, and signs.
 TAIL = ERROR / 400
-# Relative excess over a claim that is put down to rounding.
+# A relative excess over a claim up to this is attributed to rounding.
 ROUNDING = 1e-6
-# Losses are taken to be exact to within this: one of exactly epsilon is not above it, and rounding
-# must not put it there.
+# Losses are taken to be exact to within this. A loss of exactly epsilon is not above epsilon, and
+# rounding must not put it there.
 LOSS_ROUNDING = 1e-9
 
 
 @functools.cache
 def value_grid() -> np.ndarray:
-    """A grid on [0, 1], shape (2803,), with a relative step of 2% towards both 0 and 1."""
+    """Return a grid on [0, 1], shape (2803,), with a relative step of 2% near 0 and near 1."""
     inner = scipy.special.expit(np.linspace(-28.0, 28.0, 2801))
     return np.concatenate(([0.0], inner, [1.0]))
 
 
 @dataclass(frozen=True)
 class Interval:
-    """A number that lies in [lower, upper] with the confidence of the audit it belongs to."""
+    """Bounds on a number, which hold with the confidence of the audit that they belong to."""
 
     lower: float
     upper: float
@@ -44,15 +44,17 @@ class Interval:
 
 @dataclass(frozen=True, kw_only=True)
 class DirectedAudit:
-    """Bounds on delta(epsilon) = sup_E A(E) - e^epsilon B(E) for one ordered pair (A, B).
+    """Bounds on delta(epsilon) = sup_E A(E) - e^epsilon B(E) for distributions (A, B), in order.
 
-    event: the event E, fixed before the counted samples are drawn.
-    trials: samples counted of each distribution; hits_a, hits_b: how many of them lie in E.
-    probability_a, probability_b: Clopper-Pearson intervals of A(E) and B(E).
-    two_sample: bounds on delta from these two intervals; the upper one is 1 unless E is known to
-        attain the supremum, as {log a/b > epsilon} does.
-    one_sample: bounds on delta as the mean of (1 - e^(epsilon - log a/b))_+ under A; None where
-        log a/b is not known.
+    Attributes:
+        event: The event E, fixed before the counted samples are drawn.
+        trials: The number of samples counted of each distribution.
+        hits_a, hits_b: How many samples of A and of B lie in E.
+        probability_a, probability_b: Clopper-Pearson intervals of A(E) and B(E).
+        two_sample: Bounds on delta from these two intervals. The upper one is 1 unless E is known
+            to attain the supremum, as {log a/b > epsilon} does, where a and b are the densities.
+        one_sample: Bounds on delta as the mean of (1 - e^(epsilon - log a/b))_+ under A; None if
+            log a/b is not known.
     """
 
     epsilon: float
@@ -77,10 +79,12 @@ class DirectedAudit:
         one_sample: Interval | None = None,
         slack: float = 0.0,
     ) -> Self:
-        """Bounds from counts; `one_sample` is given if and only if E is {log a/b > epsilon}.
+        """Compute the bounds from counts.
 
-        hits: how many samples of A and of B lie in the event.
-        slack: added to the upper bounds, for losses that are not exact.
+        Args:
+            hits: How many samples of A and of B lie in the event.
+            one_sample: To be given if and only if the event is {log a/b > epsilon}.
+            slack: A number that is added to the upper bounds, for losses that are not exact.
         """
         lower, upper = clopper_pearson(hits, trials, tail)
         delta_lower = float(hockey_stick(lower[0], upper[1], epsilon))
@@ -102,7 +106,7 @@ class DirectedAudit:
 
     @property
     def delta(self) -> Interval:
-        """The tighter bound of the two methods on each side; both hold at once."""
+        """Bounds on delta: the tighter lower bound and the tighter upper bound of both methods."""
         one_sample = self.one_sample or Interval(0.0, 1.0)
         return Interval(
             max(self.two_sample.lower, one_sample.lower),
@@ -110,15 +114,15 @@ class DirectedAudit:
         )
 
     def epsilon_lower_bound(self, delta: float) -> float:
-        """Lower bound of the ordered pair's epsilon at `delta` in [0, 1]; >= 0."""
+        """Return a lower bound, >= 0, on the epsilon of (A, B) at `delta` in [0, 1]."""
         a, b = self.probability_a, self.probability_b
         bounds = [0.0]
-        # A(E) - e^x B(E) > delta refutes the epsilon x: solve for x at the bounds of A(E), B(E).
+        # A(E) - e^x B(E) > delta refutes the epsilon x. Solve for x with bounds on A(E) and B(E).
         if a.lower > delta:
             bounds.append(math.log((a.lower - delta) / b.upper))
-        # The one-sample mean d = A(E) - e^epsilon B(E) takes B(E) out of the same condition:
-        # e^(x - epsilon) < (A(E) - delta) / (A(E) - d), which falls in A(E) if d > delta and rises
-        # otherwise, and always rises in d.
+        # The one-sample mean is d = A(E) - e^epsilon B(E). With it the condition does without B(E):
+        # e^(x - epsilon) < (A(E) - delta) / (A(E) - d). The right side rises in d; in A(E) it falls
+        # if d > delta, and rises otherwise.
         if self.one_sample is not None:
             d = self.one_sample.lower
             if d > delta:
@@ -130,13 +134,15 @@ class DirectedAudit:
 
 @dataclass(frozen=True, kw_only=True)
 class AuditResult:
-    """The result of an audit at `epsilon`.
+    """The result of an audit of distributions (P, Q) at `epsilon`.
 
-    With probability `confidence` all its bounds hold at once.
+    The pair is (epsilon, delta)-indistinguishable if delta is at least the delta of (P, Q) and the
+    delta of (Q, P).
 
-    samples: draws of each distribution.
-    forward: P against Q. reverse: Q against P. The pair is (epsilon, delta)-indistinguishable if
-    delta is at least that of both.
+    Attributes:
+        samples: The number of draws from each distribution.
+        confidence: The probability with which all bounds hold at once.
+        forward, reverse: The audits of (P, Q) and of (Q, P).
     """
 
     epsilon: float
@@ -148,27 +154,28 @@ class AuditResult:
 
     @property
     def delta_lower(self) -> float:
-        """Lower bound of the pair's delta at epsilon, in [0, 1)."""
+        """A lower bound on the pair's delta at epsilon, in [0, 1)."""
         return max(self.forward.delta.lower, self.reverse.delta.lower)
 
     @property
     def delta_upper(self) -> float:
-        """Upper bound of the pair's delta at epsilon, in (0, 1]; 1 if nothing is known."""
+        """An upper bound on the pair's delta at epsilon, in (0, 1]; 1 if none is known."""
         return max(self.forward.delta.upper, self.reverse.delta.upper)
 
     @property
     def consistent(self) -> bool:
-        """False if the methods contradict each other: the losses are not log p/q of the draws.
+        """Whether the two methods agree.
 
-        By chance it is False with probability 1 - confidence at most.
+        If the losses are log p/q of the draws, they disagree with probability at most
+        1 - confidence.
         """
         return all(d.delta.lower <= d.delta.upper for d in (self.forward, self.reverse))
 
     def refutes(self, delta: float) -> bool:
-        """True if the lower bound at epsilon exceeds the claimed delta.
+        """Return whether the lower bound at epsilon exceeds the claimed delta.
 
         Raises:
-            ValueError: if the audit is not `consistent`.
+            ValueError: The audit is not `consistent`.
         """
         if not self.consistent:
             raise ValueError(
@@ -178,11 +185,11 @@ class AuditResult:
         return self.delta_lower > delta
 
     def epsilon_lower_bound(self, delta: float) -> float:
-        """Lower bound of the pair's epsilon at `delta` in [0, 1], from the same samples; >= 0."""
+        """Return a lower bound, >= 0, on the pair's epsilon at `delta` in [0, 1]."""
         return max(d.epsilon_lower_bound(delta) for d in (self.forward, self.reverse))
 
     def to_dict(self, delta: float = 0.0) -> dict[str, Any]:
-        """Everything the audit found, with the verdict on the claimed delta, ready for JSON."""
+        """Return all findings, with the verdict on the claimed `delta`, as values for JSON."""
         return dataclasses.asdict(self) | {
             "delta_lower": self.delta_lower,
             "delta_upper": self.delta_upper,
@@ -194,41 +201,46 @@ class AuditResult:
 
 
 def clopper_pearson(hits, trials: int, tail: float) -> tuple[np.ndarray, np.ndarray]:
-    """Lower and upper bounds of the probabilities of events seen in `hits` of `trials` samples.
+    """Return lower and upper bounds on the probabilities of events seen in `hits` of `trials`.
 
-    Clopper and Pearson (Biometrika 26, 1934). Without a hit the lower bound is 0, with hits alone
-    the upper bound is 1. hits: integers in [0, trials], any shape, which the bounds share.
+    The lower bound is 0 if hits = 0, and the upper bound is 1 if hits = trials.
+    Source: Clopper and Pearson (Biometrika 26, 1934).
+
+    Args:
+        hits: Integers in [0, trials], in an array of any shape, which the bounds share.
+        trials: The number of samples.
+        tail: The probability with which each bound fails.
     """
     return least_probability(hits, trials, tail), largest_probability(hits, trials, tail)
 
 
 def least_probability(hits, trials: int, tail: float) -> np.ndarray:
-    """The lower bound of `clopper_pearson` alone."""
+    """Return only the lower bound of `clopper_pearson`."""
     hits = np.asarray(hits)
     found = scipy.special.betaincinv(np.maximum(hits, 1), trials - hits + 1, tail)
     return np.where(hits == 0, 0.0, found)
 
 
 def largest_probability(hits, trials: int, tail: float) -> np.ndarray:
-    """The upper bound of `clopper_pearson` alone."""
+    """Return only the upper bound of `clopper_pearson`."""
     misses = trials - np.asarray(hits)
     found = scipy.special.betainccinv(trials - misses + 1, np.maximum(misses, 1), tail)
     return np.where(misses == 0, 1.0, found)
 
 
 def hockey_stick(p: np.ndarray, q: np.ndarray, epsilon: float) -> np.ndarray:
-    """max(0, p - e^epsilon q) elementwise for probabilities, without overflow for large epsilon."""
+    """Return max(0, p - e^epsilon q) elementwise for probabilities, without overflow."""
     with np.errstate(divide="ignore", invalid="ignore"):
         exponent = epsilon + np.log(q) - np.log(p)
     return np.where(np.asarray(p) > 0.0, p * np.abs(np.expm1(np.minimum(exponent, 0.0))), 0.0)
 
 
 def spread_on_grid(values: np.ndarray) -> np.ndarray:
-    """Weights on `value_grid()` that stand for `values` in [0, 1], shape (len(value_grid()),).
+    """Return weights on `value_grid()` that stand for `values` in [0, 1].
 
-    A value between two points is shared between them so that the mean is kept. The logarithm of
-    a bettor's wealth is concave in the value, so sharing can only lower the wealth: the bounds of
-    `betting_interval` from these weights are valid for the values, in constant memory.
+    They need constant memory. A value between two grid points is shared between them so that the
+    mean is kept. The logarithm of a bettor's wealth is concave in the value, so sharing can only
+    lower the wealth. So the bounds of `betting_interval` from these weights hold for the values.
     """
     grid = value_grid()
     size = len(grid)
@@ -238,17 +250,23 @@ def spread_on_grid(values: np.ndarray) -> np.ndarray:
 
 
 def betting_interval(values: np.ndarray, weights: np.ndarray, tail: float) -> Interval:
-    """Bounds of the mean of independent, identically distributed variables in [0, 1].
+    """Return bounds on the mean of independent, identically distributed variables in [0, 1].
 
-    `weights` says how many samples took each of `values`, as counts or as the shares of
-    `spread_on_grid`. Each side errs with probability at most `tail`, whatever the distribution.
+    Each bound fails with probability at most `tail`, whatever the distribution.
 
-    A bettor who takes the mean to be above m puts the share c of the wealth on every sample, at
-    odds fair for m: the wealth is prod_i (1 - c + c x_i / m). If the mean is m or less, the wealth
-    has expectation at most 1, and so has its average over fixed shares. By Markov's inequality
-    every m whose wealth reaches 1/tail is rejected. The wealth falls in m, so the bound is a root.
-    The bound adapts to the variance, which for small values is far below that of an event with
-    the same mean. The upper bound is the same bet on 1 - x.
+    A bettor who takes the mean to be above m puts the share c of the wealth on every sample x_i, at
+    odds that are fair for m. Then the wealth is prod_i (1 - c + c x_i / m). If the mean is m or
+    less, the expected wealth is at most 1, and so is its average over fixed shares. By Markov's
+    inequality, every m at which the wealth reaches 1/tail can be rejected. The wealth falls in m,
+    so the lower bound is a root. The upper bound is the same bet on 1 - x. The bounds adapt to the
+    variance, which for small values is far below the variance of an event with the same mean.
+
+    Args:
+        values: (n,) numbers in [0, 1].
+        weights: (n,) numbers of samples that took each value, as counts or as the shares of
+            `spread_on_grid`.
+        tail: The probability with which each bound fails.
+
     Source: Waudby-Smith and Ramdas, Estimating means of bounded random variables by betting
     (JRSS B 86, 2024), Section 4; for the average over shares, Orabona and Jun, Tight
     concentrations and confidence sequences from the regret of universal portfolio (IEEE Trans.
@@ -267,7 +285,7 @@ def _betting_lower_bound(values: np.ndarray, weights: np.ndarray, tail: float) -
     mean = weights @ values / count
     if mean == 0.0:
         return 0.0
-    # Shares by factors of about two: averaging costs a factor of about log2(count) in wealth.
+    # Shares are spaced by factors of about two. To average costs a factor log2(count) in wealth.
     shares = np.geomspace(1.0 / count, 1.0, 1 + math.ceil(math.log2(count + 1)))[:, None]
 
     def log_wealth_above_target(log_mean: float) -> float:
@@ -276,8 +294,8 @@ def _betting_lower_bound(values: np.ndarray, weights: np.ndarray, tail: float) -
         return np.logaddexp.reduce(gains @ weights) - math.log(len(shares)) + math.log(tail)
 
     # At the sample mean no bet gains (Jensen). At `low` one sample of the largest value wins: with
-    # share 1/count the others cost a factor e at most. Values below the grid's first point may
-    # leave it less than one sample's weight; then no mean is rejected.
+    # the share 1/count, the others cost at most a factor e. Values below the first grid point may
+    # leave the largest value less than one sample's weight; then no mean is rejected.
     low = math.log(values.max()) + math.log(tail) - math.log(8.0 * count * len(shares))
     if log_wealth_above_target(low) <= 0.0:
         return 0.0
@@ -285,13 +303,17 @@ def _betting_lower_bound(values: np.ndarray, weights: np.ndarray, tail: float) -
 
 
 def familywise_confidence(confidence: float, audits: int) -> float:
-    """The confidence that each of `audits` audits needs so that all hold at once (Bonferroni).
+    """Return the confidence that each audit needs so that all hold at once (Bonferroni).
 
-    audits: at least 1; they need not be independent. This costs little: the samples that an audit
-    needs grow with the logarithm of 1 / (1 - confidence).
+    The audits need not be independent. The price is small: the number of samples that an audit
+    needs grows with the logarithm of 1 / (1 - confidence).
+
+    Args:
+        confidence: The confidence that all audits have together.
+        audits: The number of audits, at least 1.
 
     Raises:
-        ValueError: if confidence is not in (0, 1).
+        ValueError: `confidence` is not in (0, 1).
     """
     if not 0.0 < confidence < 1.0:
         raise ValueError(f"confidence must lie in (0, 1), got {confidence!r}; 0.999 is usual")

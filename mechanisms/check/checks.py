@@ -1,8 +1,8 @@
 """The checks of a mechanism, in the order of causes: the first that fails says what is wrong.
 
-An author's tests run them one by one with `Check.require`. All bounds hold for every sample size
-and distribution: together the checks accuse a mechanism that does what it states with probability
-`audit_statistics.ERROR` at most.
+`Check.require` runs one check, for the tests of a mechanism's author. All bounds hold for every
+sample size and distribution. Together the checks accuse a mechanism that does what it states with a
+probability of at most `audit_statistics.ERROR`.
 """
 
 import warnings
@@ -47,14 +47,14 @@ from mechanisms.check.stated_profile import (
 )
 from mechanisms.query.query import Budget, Inconsistent, OutOfRangeWarning, Unsupported
 
-# By default: at most 2 s for an answer of 7921 elements.
+# The default: at most 2 s for an answer of 7921 elements.
 THOROUGH = Effort(numbers=1 << 22, releases=1 << 14, seconds=1.0)
-# Where many mechanisms are compared.
+# For a comparison of many mechanisms.
 QUICK = Effort(numbers=1 << 19, releases=512, seconds=0.2)
-# In a study: FIRST for the first mechanism of a cell, GLIMPSE for every other one.
+# For studies: FIRST for the first mechanism of a cell, GLIMPSE for every other one.
 FIRST = Effort(numbers=1 << 17, releases=256, seconds=0.05)
 GLIMPSE = Effort(numbers=1 << 17, releases=64, seconds=0.02)
-# Values and noise beyond this are not released in single precision.
+# Values are released in single precision only if they and their noise are below this.
 LARGEST_SINGLE = 1e30
 
 
@@ -65,11 +65,11 @@ class Check:
     Attributes:
         name: Name of the check.
         statement: A sentence that is true of a mechanism that passes.
-        find: Yields a sentence for every way in which the evidence contradicts it.
-        needs: Names of attributes of the evidence, by default the count of its releases; the check
-            finds nothing unless all are true.
-        in_every_cell: Whether it is cheap enough for every mechanism of a study.
-        in_studies: Whether a study runs it for the first mechanism of a cell.
+        find: Yields a sentence for every way in which the evidence contradicts the statement.
+        needs: Names of attributes of the evidence that must all be true, or the check finds
+            nothing; by default the count of releases.
+        in_every_cell: Whether a study runs the check for every mechanism of a cell.
+        in_studies: Whether a study runs the check for the first mechanism of a cell.
     """
 
     name: str
@@ -80,11 +80,11 @@ class Check:
     in_studies: bool = True
 
     def require(self, mechanism: Mechanism, *, seed: int = 0, effort: Effort = THOROUGH) -> None:
-        """Raise Inconsistent if a mechanism fails the check; Args, Raises: `require_consistent`."""
+        """Raise Inconsistent if a mechanism fails the check; see `require_consistent`."""
         require_consistent(mechanism, seed=seed, effort=effort, checks=(self,))
 
     def failures(self, evidence: Evidence) -> Iterator[str]:
-        """Sentences on how the evidence contradicts the statement."""
+        """Yield sentences on how the evidence contradicts the statement."""
         if all(getattr(evidence, need) for need in self.needs):
             yield from self.find(evidence)
 
@@ -103,10 +103,10 @@ def atoms(evidence: Evidence) -> Iterator[str]:
         return
     training, at_random = evidence.training, evidence.noise_of_random_value
     rounding = 4 * np.finfo(float).eps * evidence.largest
-    # Noise that is added to zeros is not rounded, and that of a random value only slightly, unless
-    # values are far larger than the noise.
+    # A sum of zeros and noise is not rounded. A sum of a random value and noise is rounded only
+    # slightly, unless the value is far larger than the noise.
     is_rounded = evidence.constant.any() or rounding > 1e-10 * evidence.scale
-    # About the constant a record may change an element by half as much only.
+    # Around the constant, a record may change an element by only half as much.
     share = 8 * rounding / evidence.query.change_of_one if is_rounded else 0.0
     atom = claimed_of_numbers(evidence.profile, share)
     yield from find_recurring_numbers(training, at_random, rounding, atom)
@@ -116,7 +116,7 @@ def atoms(evidence: Evidence) -> Iterator[str]:
 
 
 def moments(evidence: Evidence) -> Iterator[str]:
-    """The mean and the variance of the squared norm, however it is drawn."""
+    """Check the mean and the variance of the squared norm, however it is drawn."""
     constant = np.concatenate([evidence.training, evidence.test])
     samples = [("of a constant", constant), ("of a constant, drawn at once,", evidence.sampled)]
     samples += [(f"of a constant by {name}", noise) for name, noise in evidence.other_ways.items()]
@@ -126,7 +126,7 @@ def moments(evidence: Evidence) -> Iterator[str]:
 
 
 def law(evidence: Evidence) -> Iterator[str]:
-    """The distribution of the norm, and the symmetry."""
+    """Check the distribution of the norm, and the symmetry of the noise."""
     stated, at_once, where = evidence.mechanism.noise, evidence.sampled, "of a constant"
     yield from find_wrong_norms(stated, evidence.sampled_norms(), 0.0, "drawn at once")
     yield from find_wrong_norms(stated, evidence.squared_norms, 0.0, "drawn as squared norms")
@@ -144,7 +144,7 @@ def independent_releases(evidence: Evidence) -> Iterator[str]:
 
 
 def random_value(evidence: Evidence) -> Iterator[str]:
-    """Moments and law of the noise of a random value, and whether it depends on the value."""
+    """Check the law of the noise of a random value, and whether it depends on the value."""
     stated, value, where = evidence.mechanism.noise, evidence.value, "of a random value"
     noise = evidence.noise_of_random_value
     yield from find_dependence_on_value(evidence.test, noise, value)
@@ -160,7 +160,7 @@ def random_value(evidence: Evidence) -> Iterator[str]:
 
 
 def every_value(evidence: Evidence) -> Iterator[str]:
-    """The norm of the noise at values of other kinds."""
+    """Check the norm of the noise at values of other kinds."""
     for name, value in other_values(
         evidence.query, evidence.constant, evidence.value, evidence.rng
     ):
@@ -189,17 +189,17 @@ def neighbours(evidence: Evidence) -> Iterator[str]:
         if pairs:
             evidence.compared += 1
             yield from find_telling_pair(evidence, pairs)
-        # As many releases as each value of a pair had.
+        # As many releases as `find_telling_pair` draws of each value to choose a pair.
         count = max(LEAST, count // max(len(pairs), 1))
     if not evidence.time_is_up():
         yield from find_moving_grid(evidence, count)
 
 
 def other_budget(evidence: Evidence) -> Iterator[str]:
-    """The noise at twice the epsilon: a mechanism may keep its first calibration."""
+    """Check the noise at twice the epsilon: a mechanism may keep its first calibration."""
     mechanism = evidence.mechanism
     with warnings.catch_warnings():
-        # The noise is judged, not the range of a theorem.
+        # This check is about the noise, not about the range of the theorem.
         warnings.simplefilter("ignore", OutOfRangeWarning)
         try:
             budget = Budget(epsilon=2 * mechanism.budget.epsilon, delta=mechanism.budget.delta)
@@ -318,7 +318,12 @@ IN_EVERY_CELL = tuple(check for check in CHECKS if check.in_every_cell)
 
 @dataclass(frozen=True)
 class Comparison:
-    """How many releases agreed with what a mechanism states, or why none was compared with it."""
+    """How many releases agreed with what a mechanism states, or why none was compared.
+
+    Attributes:
+        releases: The number of releases that were drawn; 0 if none was compared.
+        missing: Why none was compared; completes "not compared with what the mechanism states:".
+    """
 
     releases: int
     missing: str = ""
@@ -334,7 +339,7 @@ def require_consistent(
     """Raise Inconsistent, with the first sentence found, if a mechanism fails a check.
 
     Args:
-        mechanism: Calibrated at either calibration.
+        mechanism: A mechanism at either calibration.
         seed: Seed of the draws, >= 0.
         effort: How much the checks may draw.
         checks: The checks to run, in order.
@@ -353,10 +358,12 @@ def require_consistent(
 
 
 def require_consistent_in_study(mechanism: Mechanism, *, seed: int, first: bool) -> None:
-    """Run the checks of a study: more of them for the first mechanism of a cell.
+    """Run the checks of a study, of which there are more for the first mechanism of a cell.
 
     Args:
-        first: Whether no other mechanism of the cell was checked before.
+        mechanism: A mechanism at either calibration.
+        seed: Seed of the draws, >= 0.
+        first: Whether this is the first mechanism of the cell that is checked.
 
     Raises:
         Inconsistent, ReleaseError: As `require_consistent`.

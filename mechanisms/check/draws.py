@@ -1,9 +1,10 @@
-"""Is every release drawn afresh, from the generator that it is given, and without atoms?
+"""Checks that every release is drawn afresh, from the given generator, and without atoms.
 
-A claim that covers every real change of a value implies that the noise has no atom above delta. If
-the noise took one number with probability p, it would take K others, for K fractions of a change,
-each with probability at least (p - delta) / e^epsilon. As K is arbitrary, p <= delta. Numbers that
-lie within a share w of a change have 1 / w such copies, so that p <= delta + e^epsilon w.
+If a claim covers every real change of a value, the noise takes no number with a probability above
+delta (it has no larger atom). For if it takes a number with probability p, it takes K others, one
+for each of K fractions of a change, with a probability of at least (p - delta) / e^epsilon each.
+Because K is arbitrary, p <= delta. If numbers within the share w of a change count as one, there
+are 1 / w such numbers, so that p <= delta + e^epsilon w.
 """
 
 from collections.abc import Callable, Iterator
@@ -14,16 +15,16 @@ from mechanisms.check.audit_statistics import TAIL, largest_probability, least_p
 from mechanisms.check.evidence import Evidence, other_releases, released_by
 from mechanisms.privacy.profile import PrivacyProfile
 
-# Seed of the two generators that must give the same numbers.
+# The seed of the two generators that must give the same numbers.
 SEED = 1
-# A large epsilon, at which the delta of a claim is that of events a neighbour cannot produce.
+# At so large an epsilon, delta is the probability of events that a neighbour cannot produce.
 LARGE_EPSILON = 30.0
-# Probability that rounding makes a noisy sum equal a given element; far below what shows.
+# Allowed probability that a sum of an element and noise is rounded to the element itself.
 COINCIDENCE = 1e-3
 
 
 def find_seed_faults(evidence: Evidence) -> Iterator[str]:
-    """Sentences on methods that give other numbers from an equal generator."""
+    """Yield a sentence for each method that gives other numbers from an equal generator."""
     mechanism, value = evidence.mechanism, evidence.constant
     ways: list[tuple[str, Callable]] = [("release", lambda rng: mechanism.release(value, rng))]
     for name in other_releases(mechanism):
@@ -41,7 +42,7 @@ def find_seed_faults(evidence: Evidence) -> Iterator[str]:
 
 
 def find_writes(evidence: Evidence) -> Iterator[str]:
-    """A sentence on a `release_all` that writes into its values; `release` refuses it itself."""
+    """Yield a sentence if `release_all` writes into its values; `release` itself refuses that."""
     values = np.repeat(evidence.constant[None], 2, axis=0)
     evidence.mechanism.release_all(values, np.random.default_rng(SEED))
     if not (values == evidence.constant).all():
@@ -49,9 +50,10 @@ def find_writes(evidence: Evidence) -> Iterator[str]:
 
 
 def find_shared_noise(draws: np.ndarray, others: np.ndarray) -> Iterator[str]:
-    """Sentences on noise (n, *shape) that releases of one call share, up to its sign.
+    """Yield sentences if releases of one call share noise (n, *shape), up to its sign.
 
-    Independent releases equal one another as often as they equal `others`, as many of another call.
+    Independent releases equal one another as often as they equal `others`, the same number of
+    releases of another call.
     """
     sizes, other_sizes = (np.abs(each.reshape(len(each), -1)) for each in (draws, others))
     far = _equal(sizes, other_sizes)
@@ -67,7 +69,7 @@ def find_shared_noise(draws: np.ndarray, others: np.ndarray) -> Iterator[str]:
 
 
 def find_constant_noise(draws: np.ndarray, others: np.ndarray) -> Iterator[str]:
-    """A sentence on noise (n, *shape) that is the same in all releases of two calls."""
+    """Yield a sentence if the noise (n, *shape) is the same in all releases of two calls."""
     every = np.concatenate([draws, others])
     if every.any() and (every == every[0]).all():
         yield (
@@ -77,16 +79,17 @@ def find_constant_noise(draws: np.ndarray, others: np.ndarray) -> Iterator[str]:
 
 
 def find_correlated_releases(draws: np.ndarray, others: np.ndarray) -> Iterator[str]:
-    """Sentences on noise (n, *shape) that depends on that of another release of a call.
+    """Yield sentences if noise (n, *shape) depends on the noise of another release of its call.
 
-    The product with another release of the call is as often above as below that with one of
-    `others`, of another call, whatever the distribution.
+    If releases are independent, the inner product with another release of the call is as often
+    above as below the product with one of `others`, of another call, whatever the distribution.
     """
     flat, far = (each.reshape(len(each), -1) for each in (draws, others))
     for which, first, second in _paired(flat):
         pairs = min(len(first), len(far))
         nearer = np.vecdot(first[:pairs], second[:pairs] - far[:pairs])
         hits, trials = int(np.count_nonzero(nearer > 0)), int(np.count_nonzero(nearer))
+        # The test has two sides, and each errs with probability TAIL.
         if trials and least_probability(max(hits, trials - hits), trials, TAIL) > 0.5:
             yield (
                 f"the noise of {hits} of {trials} releases is nearer to that of {which} than to "
@@ -95,10 +98,10 @@ def find_correlated_releases(draws: np.ndarray, others: np.ndarray) -> Iterator[
 
 
 def find_alike_elements(draws: np.ndarray, others: np.ndarray) -> Iterator[str]:
-    """A sentence on elements of one release that are equal up to their sign.
+    """Yield a sentence if elements of one release are too often equal up to their sign.
 
-    For noise (n, *shape) whose elements are independent and alike: a release has as many pairs of
-    equal elements as a row whose elements are those of n other releases.
+    The noise (n, *shape) states that its elements are independent and alike. Then a release has as
+    many equal elements as a row that is mixed of elements of n other releases.
     """
     sizes, far = (np.abs(each.reshape(len(each), -1)) for each in (draws, others))
     places = np.arange(far.shape[1])
@@ -118,7 +121,7 @@ def find_alike_elements(draws: np.ndarray, others: np.ndarray) -> Iterator[str]:
 
 
 def _paired(draws: np.ndarray) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
-    """Disjoint pairs of draws (n, k) that what is drawn at once may repeat: name, first, second."""
+    """Yield names and disjoint pairs of draws (n, k), of which one may repeat the other."""
     half = len(draws) // 2
     for which, first, second in (
         ("the release before", draws[::2], draws[1::2]),
@@ -132,15 +135,15 @@ def _paired(draws: np.ndarray) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
 
 
 def _equal(first: np.ndarray, second: np.ndarray) -> int:
-    """How many rows of two arrays are equal in an element."""
+    """Return how many rows of two arrays are equal in some element."""
     return int(np.count_nonzero((first == second).any(axis=1)))
 
 
 def claimed_of_numbers(profile: PrivacyProfile, share: float) -> float:
-    """The largest probability that a profile allows the noise of an element to be at one number.
+    """Return the largest probability of a number in the noise of an element, by the profile.
 
     Args:
-        share: How far numbers that count as one are apart, over the change of an element.
+        share: The distance within which numbers count as one, over the change of an element.
     """
     if not share:
         return float(profile.delta(LARGE_EPSILON).upper)
@@ -152,13 +155,13 @@ def claimed_of_numbers(profile: PrivacyProfile, share: float) -> float:
 def find_recurring_numbers(
     training: np.ndarray, test: np.ndarray, rounding: float, delta: float
 ) -> Iterator[str]:
-    """A sentence on numbers that recur in draws of noise (n, *shape).
+    """Yield a sentence if numbers recur in draws of noise (n, *shape).
 
     Args:
-        training: Noise of a constant, which chooses the numbers.
-        test: Noise of another value, which judges them: a mechanism may round its answers, which
-            repeats numbers too, but other ones for another value.
-        rounding: Rounding error of a number of `test`.
+        training: Noise of a constant; the numbers that recur in it are tested.
+        test: Noise of another value, which tests them. A mechanism may round its answers, which
+            repeats numbers too, but other numbers at another value.
+        rounding: The largest rounding error of a number in `test`.
         delta: The largest claimed probability of one number, see `claimed_of_numbers`.
     """
     numbers, times = np.unique(training, return_counts=True)
@@ -178,11 +181,11 @@ def find_recurring_numbers(
 
 
 def find_exact_answers(draws: np.ndarray, delta: float) -> Iterator[str]:
-    """Sentences on releases that hold the value itself, in an element or everywhere.
+    """Yield sentences if releases contain the value itself, in an element or everywhere.
 
     Args:
-        draws: Noise (n, *shape) of a random value. Rounding an answer does not reproduce such a
-            value, and adding noise to it seldom does.
+        draws: Noise (n, *shape) of a random value. To round an answer does not reproduce such a
+            value, and to add noise to it seldom does.
         delta: The largest claimed probability of one number, see `claimed_of_numbers`.
     """
     exact = ~draws.reshape(len(draws), -1).astype(bool)
@@ -202,10 +205,10 @@ def find_exact_answers(draws: np.ndarray, delta: float) -> Iterator[str]:
 def find_repeated_noise(
     draws: np.ndarray, others: np.ndarray, rounding: float, delta: float
 ) -> Iterator[str]:
-    """A sentence on noise (n, *shape) of one value that recurs as a whole at another value.
+    """Yield a sentence if noise (n, *shape) of one value recurs as a whole at another value.
 
-    Were no noise likelier than `delta`, n times m pairs of releases would have one in common with
-    probability n m delta at most. A mechanism that rounds gives other noise at another value.
+    If no noise has a probability above `delta`, some pair of n and m releases has equal noise with
+    a probability of at most n m delta. A mechanism that rounds gives other noise at another value.
     """
     first, second = (each.reshape(len(each), -1) for each in (draws, others))
     if first.shape[1] == 1 or len(first) * len(second) * delta > TAIL:

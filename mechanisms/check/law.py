@@ -1,4 +1,4 @@
-"""Does noise follow its stated law: its moments, its norm, its symmetry, at every value?"""
+"""Checks that noise has its stated law at every value: its moments, norm and symmetry."""
 
 import dataclasses
 import math
@@ -15,41 +15,42 @@ from mechanisms.check.neighbours import DRAWS_PER_ELEMENT, is_allowed
 from mechanisms.query.query import Inconsistent, Query, Unsupported
 from mechanisms.strategies.workload import Identity
 
-# Blocks of draws whose means vote. With more blocks smaller deviations would count, but each mean
-# would be over fewer draws.
+# The number of blocks of draws whose means are compared. With more blocks smaller deviations would
+# count, but each mean would be over fewer draws.
 BLOCKS = 16
-# Relative error of a norm.
+# The relative rounding error of a norm.
 NORM_ROUNDING = 1e-9
-# Normal scores are cut at this: beyond it they are rounding of a probability.
+# Normal scores are clipped to [-FAR, FAR]: beyond, they show the rounding of a probability.
 FAR = 8.0
-# The same cut as a probability.
+# Probabilities are clipped to at least this, which corresponds to FAR.
 FARTHEST = 1e-15
-# Elements of a sorted sample at which its distribution is compared with the stated one.
+# The number of places of a sorted sample at which its distribution is compared with the stated one.
 PLACES = 1 << 12
-# Noise is scaled by FACTOR, up to the relative error CLOSED_FORM, which noise on a grid needs. The
-# variance of a workload is computed for axes of up to MOST_CELLS.
+# Noise is scaled by FACTOR. Stated moments may differ by the share CLOSED_FORM, which noise on a
+# grid needs. The variance of a workload is computed for axes of up to MOST_CELLS.
 FACTOR, CLOSED_FORM, MOST_CELLS = 3.0, 1e-3, 1 << 10
-# Elements of a column up to which the covariance of columns is computed.
+# The covariance of vectors is computed for up to this many elements.
 LONGEST_COLUMN = 256
-# Elements of a value that is large against the noise, in units of those of a random value.
+# A large value is the random value times this.
 LARGE = 1e4
-# Part of the elements of a sparse value that differ from the constant.
+# The share of the elements of a sparse value that differ from the constant.
 SPARSE = 0.05
 
 
 @dataclass(frozen=True)
 class StatedMean:
-    """The stated moments of one draw: its mean, its variance and, where known, E(X - mean)^4."""
+    """The stated moments of a draw X: its mean, its variance and, if known, E(X - mean)^4."""
 
     mean: float
     variance: float
     fourth: float | None = None
 
     def interval(self, size: int, share: float) -> tuple[float, float]:
-        """An interval for the mean of `size` draws; an end fails with probability `share` at most.
+        """Return an interval for the mean of `size` draws.
 
-        By the inequalities of Cantelli and, with the fourth moment, of Markov: E(mean of n - mu)^4
-        = (mu_4 + 3 (n - 1) variance^2) / n^3.
+        The mean is beyond either end with probability at most `share`, by Cantelli's inequality
+        and, with the fourth moment mu_4, Markov's: the mean of n draws has the fourth central
+        moment (mu_4 + 3 (n - 1) variance^2) / n^3.
         """
         reach = math.sqrt(self.variance / size * (1 / share - 1))
         if self.fourth is not None:
@@ -61,23 +62,25 @@ class StatedMean:
 def deviation(
     draws: np.ndarray, stated: StatedMean, tail: float, rounding: float = 0.0
 ) -> tuple[float, float, float] | None:
-    """A mean of independent draws >= 0 and the interval that it leaves; None if it is within.
+    """Return a mean of draws and the interval that it lies outside of; None if it lies inside.
 
-    Two bounds, neither of which needs more than the stated moments:
+    Two bounds are used, which need only the stated moments:
 
-    - Median of means: of K blocks of draws at least half must have a mean beyond the same end of
-      the interval that one block's mean leaves with probability p, where
-      P(Binomial(K, p) >= K / 2) is `tail`. A test that assumes normal draws would see deviations
+    - Median of means. Each of K blocks of draws has a mean, which is beyond one end of an interval
+      with probability at most p, such that P(Binomial(K, p) >= K / 2) is `tail`. At least half of
+      the means must be beyond the same end. A test that assumes normal draws would see deviations
       about a third as large.
-    - From below also the mean of all n: P(mean <= mu - t) <= exp(-n t^2 / (2 E X^2)) for X >= 0
-      (Maurer, A bound on the deviation probability for sums of non-negative random variables,
-      2003).
+    - The mean of all n draws, from below only: P(mean <= mu - t) <= exp(-n t^2 / (2 E X^2)) for
+      X >= 0 (Maurer, A bound on the deviation probability for sums of non-negative random
+      variables, 2003).
 
     Each of the three sides errs with probability at most `tail`.
 
     Args:
-        draws: (n,), n >= 1.
-        rounding: Relative width of rounding errors, by which the intervals grow.
+        draws: (n,) independent draws >= 0, n >= 1.
+        stated: The moments that are stated of a draw.
+        tail: The probability with which a side may err.
+        rounding: The relative size of rounding errors, by which the intervals grow.
     """
     slack = rounding * abs(stated.mean)
     second = stated.variance + stated.mean**2
@@ -98,10 +101,12 @@ def deviation(
 
 
 def stated_moments(mechanism: AdditiveMechanism) -> tuple[float, float, float] | None:
-    """Mean, variance and E(L - mean)^4 of the loss L = ||noise||^2, or None if not all known.
+    """Return mean, variance and E(L - mean)^4 of the loss L = ||noise||^2, or None.
+
+    It is None unless all three are known and finite.
 
     Raises:
-        Inconsistent: One of them is stated and is not a number.
+        Inconsistent: A stated moment is NaN.
     """
     try:
         mean, variance, _, fourth = mechanism.loss().cumulants
@@ -116,23 +121,23 @@ def stated_moments(mechanism: AdditiveMechanism) -> tuple[float, float, float] |
 def find_wrong_moments(
     evidence: Evidence, noise: np.ndarray, value: np.ndarray, where: str
 ) -> Iterator[str]:
-    """Sentences on noise (n, *shape) that contradicts what is stated of its squared norm.
+    """Yield sentences if noise (n, *shape) contradicts the stated moments of its squared norm.
 
     Args:
-        value: The released value; sums with it are rounded.
+        value: The released value; its sum with the noise is rounded.
         where: Which releases these are, in words.
     """
     stated = stated_moments(evidence.mechanism)
     if stated is None:
         return
     evidence.compared += 1
-    # In units of the mean, as powers of large losses are beyond the largest float.
+    # In units of the mean, because powers of large losses exceed the largest float.
     unit = stated[0] or 1.0
     mean, variance = stated[0] / unit, stated[1] / unit / unit
     fourth = stated[2] / unit / unit / unit / unit
     flat = noise.reshape(len(noise), -1) / math.sqrt(unit)
     losses = np.vecdot(flat, flat)
-    # The largest change of a loss by rounding to the precision of the answers.
+    # The largest relative change of a loss when answers are rounded to their precision.
     single = value.dtype == np.float32
     error = float(np.finfo(value.dtype).eps) * math.sqrt(value.size) * float(np.abs(value).max())
     relative = error / math.sqrt(unit) if mean else 0.0
@@ -160,9 +165,9 @@ def find_wrong_moments(
 
 
 def mean_directions(training: np.ndarray) -> list[tuple[str, np.ndarray]]:
-    """Directions for `find_asymmetry`: all elements alike, and where draws (n, *shape) lean to.
+    """Return two directions for `find_asymmetry`: all ones, and the mean of draws (n, *shape).
 
-    The second has each element in units of its own size.
+    Each element of the mean is divided by the mean square of its draws.
     """
     mean, square = np.mean(training, axis=0), np.mean(training**2, axis=0)
     leaning = np.divide(mean, square, out=np.zeros(mean.shape), where=square > 0)
@@ -172,10 +177,10 @@ def mean_directions(training: np.ndarray) -> list[tuple[str, np.ndarray]]:
 def find_asymmetry(
     noise, draws: np.ndarray, directions: Iterable[tuple[str, np.ndarray]], where: str
 ) -> Iterator[str]:
-    """Sentences on draws (n, *shape) of noise that states symmetry and leans to one side.
+    """Yield sentences if draws (n, *shape) of noise that states symmetry lean to one side.
 
     Along any fixed direction symmetric noise is as often positive as negative, however its elements
-    depend on each other; draws orthogonal to it say nothing.
+    depend on each other. Draws that are orthogonal to the direction do not count.
 
     Args:
         noise: A `mechanisms.noise.distribution.Noise`.
@@ -189,6 +194,7 @@ def find_asymmetry(
         hits, trials = int(np.count_nonzero(scores > 0)), int(np.count_nonzero(scores))
         if not trials:
             continue
+        # The test has two sides, and each errs with probability TAIL.
         if least_probability(max(hits, trials - hits), trials, TAIL) > 0.5:
             yield (
                 f"the noise leans to one side: along {name}, {hits} of {trials} releases {where} "
@@ -197,21 +203,26 @@ def find_asymmetry(
 
 
 def find_wrong_norms(noise, norms: np.ndarray, rounding: float, where: str) -> Iterator[str]:
-    """Sentences on norms (n,) of noise whose squares do not follow `squared_norm_survival`.
+    """Yield sentences if the squares of norms (n,) do not follow `squared_norm_survival`.
 
-    By the inequality of Dvoretzky, Kiefer and Wolfowitz with Massart's constant, as in
-    `find_dependence_on_value`. Norms that are a little too large show in fewer draws on the scale
-    on which squared norms are chi-squared with k degrees of freedom: the sum of n such scores has
-    n k. With k of the mean and variance of the loss this is the likelihood's test of the scale for
-    Gaussian noise and R1SMG. Norms that spread a little too far show on the scale on which they are
-    standard normal, where the sum of n squares is chi-squared.
+    Three tests are made:
+
+    - The distance between the distributions, by the inequality of Dvoretzky, Kiefer and Wolfowitz
+      with Massart's constant, as in `find_dependence_on_value`.
+    - The size of the norms, of which fewer draws show a small excess. The norms are mapped to
+      chi-squared numbers with k degrees of freedom, whose sum has n k. With the k that matches mean
+      and variance of the loss, this is the likelihood-ratio test of the scale for Gaussian noise
+      and for R1SMG.
+    - The spread of the norms. They are mapped to standard normal numbers, of which the sum of n
+      squares is chi-squared.
 
     Args:
+        norms: (n,) norms of draws.
         rounding: How far rounding may have moved a norm.
         where: Which releases these are, in words.
     """
     norms = np.sort(norms)
-    # Beside that of the releases, the rounding of the norm itself: a law may have atoms.
+    # A norm is rounded when it is computed, too. That matters if its law has atoms.
     survival = _survival(noise, norms, rounding + NORM_ROUNDING * norms)
     if survival is None:
         return
@@ -221,7 +232,7 @@ def find_wrong_norms(noise, norms: np.ndarray, rounding: float, where: str) -> I
         return
     what = f"the norm of the noise of {len(norms)} releases {where}"
     yield from _of_distance(reached, above, np.arange(len(norms)), len(norms), what)
-    # A norm that rounding may have moved has a score between these two.
+    # The score of a norm that rounding may have moved lies between two numbers.
     what = f"the norms of the noise of {len(norms)} releases {where}"
     yield from _of_sizes(reached, above, degrees_of_norm(noise), what)
     low, high = (np.clip(-scipy.special.ndtri(each), -FAR, FAR) for each in (reached, above))
@@ -231,7 +242,7 @@ def find_wrong_norms(noise, norms: np.ndarray, rounding: float, where: str) -> I
 def _survival(
     noise, norms: np.ndarray, rounding: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray] | None:
-    """The stated survival a little below and a little above each norm; None if none is stated."""
+    """Return the stated survival at each norm minus and plus `rounding`; None if not stated."""
     above = noise.squared_norm_survival((norms + rounding) ** 2)
     if above is None:
         return None
@@ -241,11 +252,13 @@ def _survival(
 def _of_distance(
     reached: np.ndarray, above: np.ndarray, places: np.ndarray, count: int, what: str
 ) -> Iterator[str]:
-    """A sentence on numbers of a sorted sample whose stated survival is not that of their places.
+    """Yield a sentence if the stated survival of sorted numbers does not fit their places.
 
     Args:
-        reached, above: The survival a little below and a little above each number.
-        places: Places of these numbers in a sample of `count`, from 0.
+        reached, above: The stated survival a little below and a little above each number.
+        places: The places of these numbers in a sorted sample, from 0.
+        count: The size of the sample.
+        what: The sample, in words.
     """
     before, after = places / count, (places + 1) / count
     distance = float(np.maximum(after - (1 - above), (1 - reached) - before).max())
@@ -258,12 +271,18 @@ def _of_distance(
 
 
 def _reach(count: int) -> float:
-    """How far the empirical distribution of `count` numbers may be from their own."""
+    """Return how far the empirical distribution of `count` numbers may be from their law."""
     return math.sqrt(math.log(2 / TAIL) / (2 * count))
 
 
 def _of_sizes(reached: np.ndarray, above: np.ndarray, degrees: float, what: str) -> Iterator[str]:
-    """Sentences on norms whose stated probability to be exceeded is between two numbers (n,)."""
+    """Yield a sentence if norms are too large or too small.
+
+    Args:
+        reached, above: (n,) bounds on the stated probability to exceed each norm.
+        degrees: The degrees of freedom of the chi-squared scale.
+        what: The norms, in words.
+    """
     low, high = (
         scipy.special.chdtri(degrees, np.clip(each, FARTHEST, 1.0)) for each in (reached, above)
     )
@@ -280,7 +299,7 @@ def _of_sizes(reached: np.ndarray, above: np.ndarray, degrees: float, what: str)
 
 
 def _of_spread(low: np.ndarray, high: np.ndarray, what: str) -> Iterator[str]:
-    """Sentences on scores between `low` and `high`, both (n,), that should be standard normal."""
+    """Yield a sentence if scores between `low` and `high`, both (n,), are not standard normal."""
     nearest = np.where(low * high > 0, np.minimum(low**2, high**2), 0.0).mean()
     farthest = np.maximum(low**2, high**2).mean()
     lower, upper = scipy.special.chdtri(len(low), (1 - TAIL, TAIL)) / len(low)
@@ -293,9 +312,9 @@ def _of_spread(low: np.ndarray, high: np.ndarray, what: str) -> Iterator[str]:
 
 
 def find_wrong_elements(evidence: Evidence) -> Iterator[str]:
-    """Sentences on elements of noise that have another distribution than one element states.
+    """Yield a sentence if elements of noise have another distribution than one element states.
 
-    For noise whose elements are independent and alike: one element is noise of the shape (1,).
+    The elements are independent and alike, so that one element is noise of shape (1,).
     """
     try:
         element = dataclasses.replace(evidence.mechanism.noise, shape=(1,))
@@ -311,7 +330,7 @@ def find_wrong_elements(evidence: Evidence) -> Iterator[str]:
 
 
 def find_wrong_scaling(evidence: Evidence) -> Iterator[str]:
-    """Sentences on `scaled` and `workload_variance` that contradict the stated mean E ||n||^2."""
+    """Yield sentences if `scaled` or `workload_variance` contradict the stated mean E ||n||^2."""
     noise = evidence.mechanism.noise
     try:
         mean, scaled = noise.loss().mean, noise.scaled(FACTOR).loss().mean
@@ -334,10 +353,10 @@ def find_wrong_scaling(evidence: Evidence) -> Iterator[str]:
 
 
 def vectors_of(draws: np.ndarray) -> Iterator[tuple[str, np.ndarray]]:
-    """Samples (k, size) of the columns, the rows and the whole of draws (n, *shape), with names.
+    """Yield names and samples (k, size): the columns, the rows and the whole of draws (n, *shape).
 
-    All columns are one sample, so that few draws suffice. Those whose covariance has too many
-    elements, or too few draws, are left out.
+    All columns are one sample, so that few draws suffice. Samples are left out if their vectors
+    have too many elements for a covariance, or if there are too few of them.
     """
     samples = [("the answer", draws.reshape(len(draws), -1))]
     if draws.ndim == 3:
@@ -353,10 +372,11 @@ def vectors_of(draws: np.ndarray) -> Iterator[tuple[str, np.ndarray]]:
 
 
 def find_dependent_elements(evidence: Evidence) -> Iterator[str]:
-    """Sentences on a direction in which the noise is not as large as that of one element.
+    """Yield a sentence for a direction in which the noise has another size than one element.
 
-    The directions of the least and of the largest noise in some draws are judged by others. The
-    fourth moment along u is 3 v^2 + (E x^4 - 3 v^2) sum u^4, with v = E x^2.
+    Some draws choose the directions of the least and of the largest noise; others judge them. The
+    fourth moment along a unit vector u is 3 v^2 + (E x^4 - 3 v^2) sum u_i^4, with v = E x^2 for an
+    element x.
     """
     noise = evidence.mechanism.noise
     try:
@@ -384,10 +404,11 @@ def find_dependent_elements(evidence: Evidence) -> Iterator[str]:
 def other_values(
     query: Query, constant: np.ndarray, value: np.ndarray, rng: np.random.Generator
 ) -> Iterator[tuple[str, np.ndarray]]:
-    """Values of kinds that a mechanism may treat in its own way, with their names.
+    """Yield names and values of kinds that a mechanism may treat in a special way.
 
     Args:
-        constant: A constant value. value: A random one. Both are allowed.
+        constant: A value with equal elements that the query allows.
+        value: A random value that the query allows.
     """
     for name, found in (
         ("a value of whole numbers", np.rint(value)),
@@ -402,13 +423,13 @@ def other_values(
 def find_dependence_on_value(
     first: np.ndarray, second: np.ndarray, value: np.ndarray
 ) -> Iterator[str]:
-    """A sentence on noise (n, *shape) of a constant and of a value that differs along the value.
+    """Yield a sentence if noise (n, *shape) of a constant and of a value differ along the value.
 
-    By the inequality of Dvoretzky, Kiefer and Wolfowitz with Massart's constant the distance of
-    each empirical distribution from its own is at most sqrt(log(2 / tail) / (2 n)).
+    By the inequality of Dvoretzky, Kiefer and Wolfowitz with Massart's constant, the distance of
+    each empirical distribution from its law is at most sqrt(log(2 / tail) / (2 n)).
     """
     length = float(np.linalg.norm(value))
-    # Smaller differences do not count: far above the rounding of a sum, far below the noise.
+    # Differences below `grid` do not count. It is far above rounding, and far below the noise.
     grid = 1e-9 * (length + np.linalg.norm(first[0])) or 1.0
     direction = value / (length or 1.0)
     one, other = (np.round(projected(draws, direction) / grid) for draws in (first, second))

@@ -8,16 +8,16 @@ import numpy as np
 from mechanisms.base.guard import checked_value
 from mechanisms.query.query import Query
 
-# Steps back to the constant of a value that is not allowed.
+# How often a value that is not allowed is moved half of the way to the constant.
 HALVINGS = 12
-# Elements up to which a covariance is computed, and draws needed for each.
+# A covariance is computed for up to LARGEST_COVARIANCE elements, of DRAWS_PER_ELEMENT draws each.
 LARGEST_COVARIANCE, DRAWS_PER_ELEMENT = 64, 4
 
 
 def constant_value(query: Query) -> np.ndarray | None:
-    """Zeros, or else one number everywhere, as near the middle of the element range as is allowed.
+    """Return a value with equal elements that the query allows, or None if none is known.
 
-    None if no such value is known.
+    The elements are zero or, if that is not allowed, near the middle of the element range.
     """
     low, high = query.element_range or (0.0, 0.0)
     middle, least = (low + high) / 2, min(max(low, 0.0), high)
@@ -27,9 +27,9 @@ def constant_value(query: Query) -> np.ndarray | None:
 
 
 def random_value(query: Query, rng: np.random.Generator, scale: float) -> np.ndarray | None:
-    """A value far from the constant, of elements of the order of `scale` where no range is stated.
+    """Return a random value that the query allows, far from the constant; None if none is known.
 
-    None if no value is known that the query allows.
+    If the query states no range of the elements, they are of the order of `scale`.
     """
     constant, value = constant_value(query), _far_value(query, rng, scale)
     if constant is None:
@@ -45,7 +45,7 @@ def random_value(query: Query, rng: np.random.Generator, scale: float) -> np.nda
 
 
 def _far_value(query: Query, rng: np.random.Generator, scale: float) -> np.ndarray:
-    """A value that may leave what the query allows."""
+    """Return a random value, which the query may not allow."""
     low, high = query.element_range or (-math.inf, math.inf)
     if query.structure == "gram" or (query.structure == "records" and low <= 0 <= high):
         count = 8 if query.structure == "gram" else query.shape[1]
@@ -59,13 +59,13 @@ def _far_value(query: Query, rng: np.random.Generator, scale: float) -> np.ndarr
         value = rng.uniform(low, high, query.shape)
     else:
         value = scale * rng.standard_normal(query.shape)
-        # Some are of the size of the noise.
+        # Some elements are of the size of the noise.
         value *= rng.choice((1.0, 0.1), query.shape)
     return value
 
 
 def is_allowed(value: np.ndarray, query: Query) -> bool:
-    """Whether the query allows the value."""
+    """Return whether the query allows the value."""
     try:
         checked_value(value, query)
     except ValueError:
@@ -76,12 +76,12 @@ def is_allowed(value: np.ndarray, query: Query) -> bool:
 def changes(
     query: Query, noise: np.ndarray, rng: np.random.Generator
 ) -> Iterator[tuple[str, np.ndarray]]:
-    """Changes that two neighbours may differ by, as large as the query allows, with their names.
+    """Yield names and changes between neighbours, each as large as the query allows.
 
-    Chosen are those along which the noise appears smallest.
+    They are chosen so that the noise along them seems small.
 
     Args:
-        noise: Draws of the noise, or of answers to one value, (n, *query.shape).
+        noise: Draws of the noise, or answers for one value, (n, *query.shape).
     """
     if query.structure == "gram" and query.adjacency != "local":
         found = _of_gram_matrices(query, noise, rng)
@@ -101,7 +101,7 @@ def changes(
 def _directions(
     query: Query, noise: np.ndarray, rng: np.random.Generator
 ) -> Iterator[tuple[str, np.ndarray]]:
-    """Directions in k elements, from draws (n, k)."""
+    """Yield names and directions (k,), chosen by draws (n, k) of the noise."""
     size = noise.shape[1]
     if size == 1:
         yield "one element", np.ones(1)
@@ -129,16 +129,16 @@ def _directions(
 
 
 def has_covariance(draws: np.ndarray) -> bool:
-    """Whether draws (n, k) are of few elements, and enough for a covariance of these."""
+    """Return whether draws (n, k) have few elements, and are enough for their covariance."""
     count, size = draws.shape
     return size <= LARGEST_COVARIANCE and count >= DRAWS_PER_ELEMENT * size
 
 
 def _alike(noise: np.ndarray) -> tuple[int, int, float]:
-    """Two elements whose draws (n, k), k >= 2, differ least up to their sign, and that sign.
+    """Return two elements whose draws (n, k), k >= 2, differ least up to their sign, and the sign.
 
-    Only elements that are adjacent in size in the first draw are compared, so that equal ones are
-    found wherever they are.
+    Only elements whose sizes are adjacent in the first draw are compared. So equal elements are
+    found, wherever they are.
     """
     order = np.argsort(np.abs(noise[0]), kind="stable")
     first, second = order[:-1], order[1:]
@@ -148,7 +148,7 @@ def _alike(noise: np.ndarray) -> tuple[int, int, float]:
 
 
 def _moves(query: Query) -> bool:
-    """Whether a change may be a move of a record from one cell to another, and nothing else."""
+    """Return whether a change can only be a move of a record from one cell to another."""
     if query.adjacency != "replace":
         return False
     moved = math.sqrt(2) * query.l2_sensitivity * (1 + 1e-3)
@@ -159,7 +159,10 @@ def _moves(query: Query) -> bool:
 def _of_gram_matrices(
     query: Query, noise: np.ndarray, rng: np.random.Generator
 ) -> Iterator[tuple[str, np.ndarray]]:
-    """+-x x^T for one record, or x x^T - y y^T for a replaced one, ||x|| = ||y|| = record_bound."""
+    """Yield names and changes of a Gram matrix by records x, y of norm `record_bound`.
+
+    An added record changes it by x x^T, a replaced one by x x^T - y y^T.
+    """
     size = query.shape[0]
     order = np.argsort(np.mean(np.diagonal(noise, axis1=1, axis2=2) ** 2, axis=0), kind="stable")
     signs = rng.choice((-1.0, 1.0), size) / math.sqrt(size)
@@ -181,13 +184,13 @@ def _embedded(directions, shape: tuple[int, int], column: int) -> Iterator[tuple
 
 
 def _largest(query: Query, direction: np.ndarray) -> float:
-    """The largest factor on a direction that the query allows; at most 1 for a Gram matrix."""
+    """Return the largest allowed factor on a direction; at most 1 for a Gram matrix."""
     length, sizes = np.linalg.norm(direction), np.abs(direction)
     factors = [query.largest_multiple(l2=length, l1=sizes.sum(), linf=sizes.max())]
     if query.structure == "gram" and query.adjacency != "local":
         factors.append(1.0)
     if query.one_column:
-        # A record may become any other of its norm: -x from x at most.
+        # A record x may become any other of at most the same norm; -x is the farthest.
         factors.append(2 * query.record_bound / length)
     return float(min(factors))
 
@@ -201,11 +204,11 @@ def _axis(size: int, index: int) -> np.ndarray:
 def pair_that_differs(
     query: Query, change: np.ndarray, constant: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray] | None:
-    """Two allowed values that differ by `change`, or None if none of a few tries is allowed."""
+    """Return two allowed values that differ by `change`, or None if a few tries find none."""
     taken_away = np.maximum(-change, 0.0)
     firsts = [constant, constant - change, constant - change / 2, taken_away]
     if query.structure == "gram":
-        # Both must be positive semi-definite, which is plain for diagonal ones alone.
+        # Both values must be positive semi-definite, which only diagonal ones surely are.
         diagonal = np.array_equal(change, np.diag(np.diagonal(change)))
         firsts = [taken_away] if diagonal else [constant]
         if query.gram_change is None or (query.adjacency == "replace" and not diagonal):
@@ -219,6 +222,9 @@ def pair_that_differs(
 def neighbouring_pairs(
     query: Query, changes: Iterable[tuple[str, np.ndarray]], constant: np.ndarray
 ) -> list[tuple[str, np.ndarray, tuple[np.ndarray, np.ndarray]]]:
-    """The changes with their names that two known values differ by, and these values."""
+    """Return names, changes, and for each change two allowed values that differ by it.
+
+    Changes for which `pair_that_differs` finds none are left out.
+    """
     found = [(name, each, pair_that_differs(query, each, constant)) for name, each in changes]
     return [(name, change, pair) for name, change, pair in found if pair is not None]

@@ -1,4 +1,4 @@
-"""Does a privacy profile agree with itself, with the noise it comes from, and with releases?"""
+"""Checks that a privacy profile agrees with itself, with the noise, and with releases."""
 
 import math
 from collections.abc import Callable, Iterator, Sequence
@@ -16,36 +16,35 @@ from mechanisms.check.audit_statistics import (
 from mechanisms.check.evidence import EPSILONS, LEAST, Evidence, other_releases, projected
 from mechanisms.check.neighbours import has_covariance, pair_that_differs
 
-# The tail of the bounds that only choose an event; no verdict rests on them.
+# The tail of the bounds that only choose an event, on which no verdict rests.
 CHOICE = 0.01
 # Eigenvalues below this share of the largest are rounding errors.
 FLOOR = 1e-12
-# Quantiles of the scores between which an event may begin.
+# Quantiles of the scores. The threshold of an event lies midway between two of them.
 QUANTILES = (0.01, 0.03, 0.1, 0.25, 0.35, 0.45, 0.55, 0.65, 0.75, 0.9, 0.97, 0.99)
-# The quantiles are those of this many scores of either side: those of all would take most of the
-# time.
+# The quantiles are computed from this many scores of either side: all scores would take too long.
 PLACING = 1 << 12
-# Additive noise is tested at multiples of a change: about as long as this many of its standard
-# deviations. Few releases show such a change, and the profile of relatively less noise is known.
+# Additive noise is tested with multiples of a change whose lengths are about these numbers of
+# standard deviations: few releases suffice to show them, and the profile of scaled noise is known.
 SHIFTS = (1.0, 3.0)
-# The change, in standard deviations, at which i.i.d. elements tell most about the size of a change
-# that a profile covers. A relative error r in that size moves the delta(0) of a Gaussian by 1.14 r
-# standard deviations of one draw.
+# The change, in standard deviations, at which i.i.d. elements show most about the size of a change
+# that a profile covers. There a relative error r in that size moves the delta(0) of a Gaussian by
+# 1.14 r standard deviations of one draw.
 ELEMENT_SHIFT = 3.0
 # At most this many scores choose an event.
 MOST_TRAINED = 1 << 15
-# Noise along a change is rounding error below this fraction of the change's length.
+# Below this share of a change's length, noise along the change is rounding error.
 CANCELLED = 1e-6
 # The median absolute value of a standard normal variable.
 NORMAL_MEDIAN = 0.6745
-# At most this many elements are looked up among earlier values.
+# At most this many elements are looked up among earlier numbers.
 GRID_ELEMENTS = 4096
 
 
 def find_wrong_curve(evidence: Evidence) -> Iterator[str]:
-    """Sentences on a stated delta that is not a probability, or grows with epsilon.
+    """Yield sentences if a stated delta is not a probability, or grows with epsilon.
 
-    The claimed epsilon is looked at beside `EPSILONS`.
+    Delta is looked at for `EPSILONS` and the budget's epsilon.
     """
     epsilons = np.unique(np.append(EPSILONS, evidence.mechanism.budget.epsilon))
     stated = evidence.profile.delta(epsilons)
@@ -66,9 +65,9 @@ def find_wrong_curve(evidence: Evidence) -> Iterator[str]:
 
 
 def find_other_profile(evidence: Evidence) -> Iterator[str]:
-    """Sentences where a profile excludes that of the noise, which is only added.
+    """Yield sentences if the bounds of a stated profile exclude the bounds of the noise's profile.
 
-    Both contain the delta of the worst pair, however wide their bounds are.
+    If the mechanism only adds noise, the bounds of either contain the delta of the worst pair.
     """
     mechanism = evidence.mechanism
     if not (evidence.is_additive and mechanism.only_adds_noise):
@@ -96,7 +95,7 @@ def find_shown_change(evidence: Evidence, name: str, change: np.ndarray) -> Iter
     """Yield a sentence for each multiple of a change that noise hides less than the profile states.
 
     Args:
-        name: The change of the query, in words.
+        name: A change of the value, in words.
         change: The change (*query.shape) of the prepared value that it causes.
     """
     if not change.any():
@@ -107,9 +106,9 @@ def find_shown_change(evidence: Evidence, name: str, change: np.ndarray) -> Iter
     tested = projected(evidence.judging, direction)
     deviation_along = _deviation(trained)
     multiples = {1.0}
-    # Where noise cancels, a change as small as the noise would be lost in rounding.
+    # If noise cancels along the change, a change as small as the noise would be lost in rounding.
     if deviation_along > CANCELLED * length:
-        # Powers of two, so that directions share them and the profile is computed once.
+        # Powers of two, which changes share, so that the profile is computed once for each.
         multiples = {2.0 ** round(math.log2(s * deviation_along / length)) for s in SHIFTS}
     for multiple in sorted(multiples):
         found = _judged(evidence, trained, tested, multiple, multiple * length)
@@ -119,7 +118,10 @@ def find_shown_change(evidence: Evidence, name: str, change: np.ndarray) -> Iter
 
 
 def find_shown_elements(evidence: Evidence) -> Iterator[str]:
-    """As `find_shown_change`, for noise of i.i.d. elements: those of all draws form one sample."""
+    """Yield sentences as `find_shown_change` does, for noise of i.i.d. elements.
+
+    The elements of all draws form one sample.
+    """
     half = evidence.query.size // 2
     moves = [change for _, change in evidence.prepared_moves if change.any()]
     by_size = {np.count_nonzero(change): change for change in moves}
@@ -143,9 +145,11 @@ def find_shown_elements(evidence: Evidence) -> Iterator[str]:
 def _judged(
     evidence: Evidence, trained: np.ndarray, tested: np.ndarray, multiple: float, moved: float
 ) -> str | None:
-    """How scores (n,) contradict the claim for `multiple` times a change; None if they do not.
+    """Say how scores contradict the claim for `multiple` times a change; None if they do not.
 
-    trained, tested: The scores that choose the event and that judge it; the change adds `moved`.
+    Args:
+        trained, tested: (n,) scores, which choose the event and judge it.
+        moved: What `multiple` times the change adds to a score.
     """
     evidence.compared += 1
     event = chosen_event((trained, trained + moved), evidence.claims(multiple), paired=True)
@@ -153,10 +157,10 @@ def _judged(
 
 
 def _deviation(scores: np.ndarray) -> float:
-    """The root mean square of scores (n,), or a smaller estimate from the median absolute score.
+    """Return the root mean square of scores (n,), or a smaller estimate of their deviation.
 
     Heavy tails inflate the root mean square. The estimate is the standard deviation of a normal
-    variable with that median; it does not count where it is 0, as most scores then are.
+    variable with the same median absolute value. It does not count if it is 0.
     """
     squares = scores**2
     middle = math.sqrt(float(np.median(squares)))
@@ -167,16 +171,16 @@ def _deviation(scores: np.ndarray) -> float:
 def find_telling_pair(
     evidence: Evidence, pairs: Sequence[tuple[str, np.ndarray, Sequence[np.ndarray]]]
 ) -> Iterator[str]:
-    """Sentences on the pair and the event that stand out in some releases, judged by others.
+    """Yield sentences on the pair and event that stand out in some releases, judged by others.
 
     Args:
-        pairs: At least one: the name of a change, the change, and two values that differ by it.
+        pairs: At least one of: the name of a change, the change, and two values that differ by it.
     """
     epsilons = np.unique(np.append(EPSILONS, evidence.mechanism.budget.epsilon))
     claims = evidence.profile.delta(epsilons).upper
-    # As many releases as judge are shared by all pairs to choose.
+    # To choose, all pairs together get as many releases as judge the chosen one.
     few = max(LEAST, evidence.count // len(pairs))
-    # Only one pair is judged, and it may use the releases that several would have needed.
+    # Only one pair is judged, so that it may have the releases that several would need.
     count = max(evidence.count, min(len(pairs), 2) * LEAST)
     best = None
     for name, change, pair in pairs:
@@ -204,10 +208,10 @@ def find_telling_pair(
 
 
 def find_moving_grid(evidence: Evidence, count: int) -> Iterator[str]:
-    """Sentences on numbers of an answer that come again until the value has changed there.
+    """Yield sentences if numbers of answers recur until the value has changed at their place.
 
     Args:
-        count: Releases in each of the samples.
+        count: The number of releases in each sample.
     """
     query, constant = evidence.query, evidence.constant
     claim = float(evidence.claims(1.0)[0])
@@ -238,13 +242,16 @@ def find_moving_grid(evidence: Evidence, count: int) -> Iterator[str]:
 
 
 def _repeats(earlier: np.ndarray, answers: np.ndarray, places: np.ndarray) -> int:
-    """How many of `answers` hold, at one of the places, a number of `earlier` or a float32."""
+    """Return how many of `answers` have a number of `earlier`, or a float32, at one of the places.
+
+    Float32 numbers count only if most numbers of `earlier` differ.
+    """
     seen, found = (draws.reshape(len(draws), -1)[:, places] for draws in (earlier, answers))
     known = np.unique(seen)
-    # A search in what is sorted already; np.isin sorts both.
+    # `known` is sorted already; np.isin would sort both arrays.
     place = np.searchsorted(known, found).clip(max=known.size - 1)
     again = (known[place] == found).any(axis=1)
-    # Noise of single precision repeats itself seldom, and shows in every answer.
+    # Noise of single precision seldom repeats numbers, but shows in all numbers of an answer.
     if 2 * known.size > seen.size:
         again |= (found == found.astype(np.float32)).all(axis=1)
     return int(np.count_nonzero(again))
@@ -252,10 +259,16 @@ def _repeats(earlier: np.ndarray, answers: np.ndarray, places: np.ndarray) -> in
 
 @dataclass(frozen=True)
 class Event:
-    """Scores beyond a threshold; delta >= A(event) - e^epsilon B(event) of sides (A, B) `order`.
+    """An event {score > threshold}, or {score < threshold}, that bounds delta.
 
-    gain: By how much that exceeded `claim` where the event was chosen.
-    paired: See `event_bounds`.
+    For the sides (A, B) in this `order`, delta(epsilon) >= A(event) - e^epsilon B(event).
+
+    Attributes:
+        gain: By how much the bound exceeds `claim` in the scores that chose the event.
+        order: The places of A and B among the two sides.
+        above: Whether the event is {score > threshold}.
+        claim: The largest delta that is claimed at `epsilon`.
+        paired: See `event_bounds`.
     """
 
     gain: float
@@ -267,9 +280,9 @@ class Event:
     paired: bool
 
     def contradiction(self, tested: Sequence[np.ndarray]) -> str | None:
-        """How other scores (n,) of each side contradict the claim; a bound errs by `TAIL` at most.
+        """Say how other scores (n,) of each side contradict the claim; None if they do not.
 
-        None where they do not.
+        Each bound errs with probability at most `TAIL`.
         """
         thresholds = np.array([self.threshold])
         lower, upper = event_bounds(
@@ -291,16 +304,16 @@ def chosen_event(
     *,
     paired: bool = False,
 ) -> Event:
-    """The event that stands out in `trained`, of all thresholds, directions and epsilons.
+    """Return the event that stands out most, of all thresholds, directions and epsilons.
 
     Args:
-        trained: The scores (n,) of either side.
+        trained: The scores (n,) of each side.
         claims: The largest delta that is claimed at each of `epsilons`.
         paired: See `event_bounds`.
     """
     placing = np.concatenate([side[:PLACING] for side in trained])
     ends = np.unique(np.quantile(placing, QUANTILES))
-    # Between scores, which rounding may move: where noise cancels all of them are alike.
+    # Thresholds lie between scores, which rounding may move: if noise cancels, all are alike.
     thresholds = (ends[1:] + ends[:-1]) / 2 if len(ends) > 1 else ends
     found = []
     for order in ((0, 1), (1, 0)):
@@ -325,11 +338,17 @@ def event_bounds(
     paired: bool = False,
     tail: float = TAIL,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """A lower bound of A(event) and an upper one of B(event) for scores beyond each threshold.
+    """Return a lower bound on A(event) and an upper bound on B(event) for each threshold.
 
-    paired: The two sides are one sample, and the same moved. Then the event of one side contains
-    that of the other, and A(event) is B(event) and the probability of what lies between: one bound,
-    for which chance allows less than for two.
+    Args:
+        scores: The scores (n,) of each side.
+        order: The places of A and B among the two sides.
+        thresholds: (k,) thresholds.
+        above: Whether the event is {score > threshold}, or {score < threshold}.
+        paired: Whether one side is the other one, moved. Then one event contains the other, and
+            A(event) - B(event) is the probability of what lies between: one bound on it is tighter
+            than two bounds.
+        tail: The probability with which each bound errs.
     """
     beyond = np.greater if above else np.less
     hits = [
@@ -343,9 +362,9 @@ def event_bounds(
 
 
 def pooled(draws: np.ndarray, change: np.ndarray) -> np.ndarray:
-    """Scores along a change, many of each draw (n, *shape) of noise whose elements are i.i.d.
+    """Return scores along a change, many for each draw (n, *shape) of noise with i.i.d. elements.
 
-    The change of k elements has the same law on every k of them.
+    If the change moves k elements, every k elements of a draw give a score of the same law.
     """
     part = change[change != 0]
     flat = draws.reshape(len(draws), -1)
@@ -354,10 +373,10 @@ def pooled(draws: np.ndarray, change: np.ndarray) -> np.ndarray:
 
 
 def telling_direction(change: np.ndarray, draws: np.ndarray) -> np.ndarray:
-    """The direction along which a change stands out from draws (n, *shape) of noise.
+    """Return the direction along which a change stands out from draws (n, *shape) of noise.
 
     For few elements it is Fisher's discriminant, the inverse covariance times the change, which
-    takes out noise that elements have in common; for many it is the change itself.
+    removes noise that elements have in common. For many elements it is the change itself.
     """
     flat, wanted = draws.reshape(len(draws), -1), change.ravel() / np.linalg.norm(change)
     if has_covariance(flat):
@@ -368,7 +387,10 @@ def telling_direction(change: np.ndarray, draws: np.ndarray) -> np.ndarray:
 
 
 def scores_of(change: np.ndarray) -> list[Callable[[np.ndarray], np.ndarray]]:
-    """Scores that distinguish answers to two values: along the change, and across it squared."""
+    """Return scores that distinguish answers for two values.
+
+    One is the component along the change; for matrices, `squared_products` is another.
+    """
     unit = change / np.linalg.norm(change)
     scores = [lambda draws: projected(draws, unit)]
     if change.ndim == 2:
@@ -377,7 +399,7 @@ def scores_of(change: np.ndarray) -> list[Callable[[np.ndarray], np.ndarray]]:
 
 
 def squared_products(unit: np.ndarray, draws: np.ndarray) -> np.ndarray:
-    """||unit^T A||^2 of every draw A, by products of the size of the shorter axis."""
+    """Return ||unit^T A||_F^2 of every draw A, by products of the size of the shorter axis."""
     rows, columns = unit.shape
     if rows >= columns:
         return np.sum((unit.T @ draws) ** 2, axis=(1, 2))

@@ -1,4 +1,4 @@
-"""The assessment of one mechanism for a query: its error, its true privacy and its speed."""
+"""Assesses one mechanism for a query: its error, its true privacy and its speed."""
 
 import math
 import timeit
@@ -23,7 +23,7 @@ from mechanisms.verification.verification import INCONSISTENT, verify
 
 SERVED, UNSUPPORTED, TOO_SLOW, FAILED = "served", "unsupported", "too slow", "failed"
 _TIMED_DRAWS = 3
-# Number of releases of a public answer.
+# The number of releases of a public answer.
 _RELEASES = 100
 
 
@@ -35,8 +35,8 @@ class Task:
         query: Shape and sensitivities.
         budgets: The budgets to calibrate to.
         calibrations: "published", "exact" or both.
-        factors: The queries that are asked of the answer, as factors of a Kronecker product.
-        answer: A public answer of the query's shape, released where the error depends on it.
+        factors: The linear queries that are asked of the answer, as factors of a Kronecker product.
+        answer: A public answer of the query's shape, for mechanisms whose error depends on it.
     """
 
     query: Query
@@ -47,17 +47,17 @@ class Task:
 
     @property
     def asks_elements(self) -> bool:
-        """Whether every element is asked for, and nothing else."""
+        """Whether the queries ask for every element, and nothing else."""
         return all(isinstance(factor, Identity) for factor in self.factors)
 
     @property
     def asked(self) -> int:
-        """The number of queries asked of the answer; for the identity the number of elements."""
+        """The number of queries that are asked; for the identity the number of elements."""
         return math.prod(factor.queries for factor in self.factors)
 
 
 def unserved_rows(task: Task, key: str, status: str, note: str) -> list[dict]:
-    """The rows of a mechanism that gives no numbers, with the reason in `note`."""
+    """Return the rows of a mechanism that gives no numbers, with the reason in `note`."""
     return [
         {**_names(key, budget, calibration), "status": status, "note": note}
         for budget in task.budgets
@@ -66,7 +66,7 @@ def unserved_rows(task: Task, key: str, status: str, note: str) -> list[dict]:
 
 
 def assessed_rows(task: Task, key: str) -> list[dict]:
-    """One row for every budget and calibration of a mechanism, see `advisor.compare`."""
+    """Return one row for every budget and calibration of a mechanism, see `advisor.compare`."""
     return [
         _names(key, budget, calibration) | _assessed(task, key, budget, calibration)
         for budget in task.budgets
@@ -75,7 +75,7 @@ def assessed_rows(task: Task, key: str) -> list[dict]:
 
 
 def _names(key: str, budget: Budget, calibration: str) -> dict:
-    """The columns that name a row; `mechanism` is what `get_mechanism` takes."""
+    """Return the columns that name a row; `mechanism` is a name that `get_mechanism` takes."""
     return {
         "epsilon": budget.epsilon,
         "delta": budget.delta,
@@ -88,20 +88,20 @@ def _names(key: str, budget: Budget, calibration: str) -> dict:
 def _assessed(task: Task, key: str, budget: Budget, calibration: str) -> dict:
     cls = get_mechanism(key)
     with warnings.catch_warnings():
-        # The notes give the range of a theorem.
+        # The notes of the rows name the range of a theorem in place of a warning.
         warnings.simplefilter("ignore")
         found = {"status": SERVED}
         try:
             options = known_options(task, cls)
             mechanism = cls.calibrate_only(task.query, budget, calibration, **options)
-            # The tests check those of the package at length, so that few releases are enough here.
+            # The tests check the package's own mechanisms at length: few releases are enough here.
             outside = ":" in key
             if not outside:
                 require_consistent_in_study(mechanism, seed=0, first=False)
             effort = QUICK if outside else None
             found |= assessment(mechanism, task, effort=effort)
             found["noise"] = _scale(mechanism)
-            # The limit is on the worst answer: an error on one answer may be below it.
+            # The limit is for the worst answer, and an error on one answer may be below it.
             if task.asks_elements and "seconds_per_draw" in found:
                 least = limit(task.query, budget, fast=True).rmse
                 found["of_limit"] = found["rmse"] / least if least else None
@@ -113,30 +113,31 @@ def _assessed(task: Task, key: str, budget: Budget, calibration: str) -> dict:
         except ImportError as error:
             return {"status": UNSUPPORTED, "note": needed(error)}
         except Exception as error:
-            # One mechanism that is broken must not keep the others from being compared.
+            # A broken mechanism must not keep the others from being compared.
             return {"status": FAILED, "note": f"raised {type(error).__name__}: {error}"}
 
 
 def _scale(mechanism: Mechanism) -> str | None:
-    """The first parameter of the noise, such as "sigma 3.7306"."""
+    """Return the first parameter of the noise, such as "sigma 3.7306", or None without one."""
     known = mechanism.parameters().items()
     return next((f"{name} {value:.5g}" for name, value in known), None)
 
 
 def known_options(task: Task, cls: type[Mechanism]) -> dict:
-    """The options that tell a mechanism which queries are asked of the answer."""
+    """Return the options that tell a mechanism which queries are asked of the answer."""
     return public_options(cls, {WORKLOAD: lambda: Kronecker(task.factors)})
 
 
 def assessment(mechanism: Mechanism, task: Task, *, effort: Effort | None) -> dict:
-    """The numbers, the verdict and the note that `advisor.compare` has of one mechanism.
+    """Return the numbers, the verdict and the note on one mechanism for `advisor.compare`.
 
     Args:
-        mechanism: Calibrated to the query of the task.
-        effort: How much is drawn to compare the mechanism with itself; None for nothing.
+        mechanism: A mechanism that is calibrated to the query of the task.
+        task: The task.
+        effort: How much is drawn to compare the mechanism with what it states; None for nothing.
 
     Raises:
-        Unsupported: It claims no privacy, or its error is not known.
+        Unsupported: The mechanism claims no privacy, or its error is not known.
     """
     numbers, notes = _privacy(mechanism, effort)
     if isinstance(mechanism, AdditiveMechanism) and mechanism.only_adds_noise:
@@ -151,12 +152,12 @@ def assessment(mechanism: Mechanism, task: Task, *, effort: Effort | None) -> di
     outside = mechanism.limit(mechanism.query, mechanism.budget)
     if outside and mechanism.calibration == "published":
         notes.append(f"is outside its theorem's range: {outside}")
-    # All notes are predicates of the mechanism, as the message of `Unsupported` is.
+    # Every note is a predicate of the mechanism, as the message of `Unsupported` is.
     return numbers | {"note": "; it ".join(notes)}
 
 
 def _privacy(mechanism: Mechanism, effort: Effort | None) -> tuple[dict, list[str]]:
-    """The truth about the claim, and what limits it."""
+    """Return the true privacy with the verdict on the claim, and notes on what is not known."""
     if mechanism.guarantee != "none" and mechanism.profile() is None:
         return {}, ["has no exact profile to compare with its claim"]
     found = verify(mechanism, effort=effort)
@@ -170,13 +171,13 @@ def _privacy(mechanism: Mechanism, effort: Effort | None) -> tuple[dict, list[st
 
 
 def _error(mechanism: AdditiveMechanism, task: Task) -> dict:
-    # Draws of their own for every mechanism: errors of two of them must not be those of one.
+    # Each mechanism has its own seed, so that the sampling errors of two are independent.
     seed = list(f"{mechanism.key} {mechanism.calibration} {mechanism.budget}".encode())
     mean, error = _mean_loss(mechanism, task, seed)
     draw = partial(mechanism.sample, np.random.default_rng(0), 1)
     return {
         "rmse": math.sqrt(mean / task.asked),
-        # The root halves a relative error.
+        # The square root halves a relative error.
         "rmse_error": error / 2,
         # The first draw warms up.
         "seconds_per_draw": min(timeit.repeat(draw, number=1, repeat=_TIMED_DRAWS)),
@@ -195,7 +196,7 @@ def _error_on_answer(mechanism: Mechanism, task: Task) -> dict:
 
 
 def _mean_loss(mechanism: AdditiveMechanism, task: Task, seed: list[int]) -> tuple[float, float]:
-    """E||W n||^2 and its relative standard error, 0 in closed form."""
+    """Return E||W n||^2 and its relative standard error, which is 0 for a closed form."""
     if task.asks_elements:
         return mechanism.expected_loss(), 0.0
     variance = mechanism.noise.workload_variance(task.factors)

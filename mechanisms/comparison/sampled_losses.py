@@ -1,4 +1,4 @@
-"""Draws of the loss ||W n||^2 of additive noise n, W the queries that are asked of the answer."""
+"""Draws the loss ||W n||^2 of additive noise n, where the rows of W are the queries asked."""
 
 import math
 
@@ -7,9 +7,9 @@ import numpy as np
 from mechanisms.noise.distribution import Noise
 from mechanisms.strategies.workload import Explicit, Workload
 
-# Draws of the loss, at most and at least.
+# The largest and the smallest number of draws.
 MOST_DRAWS, LEAST_DRAWS = 10_000, 30
-# Floats drawn in all, and multiplications with dense Gram matrices: about a second each.
+# The most floats drawn in all, and multiplications with dense Gram matrices: about a second each.
 MOST_FLOATS, MOST_PRODUCTS = 1 << 25, 1 << 31
 _AT_ONCE = 1 << 22
 
@@ -17,7 +17,7 @@ _AT_ONCE = 1 << 22
 def sampled_losses(
     noise: Noise, factors: tuple[Workload, ...], seed: list[int]
 ) -> np.ndarray | None:
-    """Draws of ||W n||^2 = n^T V n; None where fewer than LEAST_DRAWS are affordable."""
+    """Draw ||W n||^2, (draws,); None if fewer than LEAST_DRAWS draws are affordable."""
     count = math.prod(factor.cells for factor in factors)
     products = count * sum(map(_products, factors))
     trials = min(MOST_DRAWS, MOST_FLOATS // count, MOST_PRODUCTS // max(products, 1))
@@ -32,7 +32,7 @@ def sampled_losses(
 
 
 def weighted_squares(errors: np.ndarray, factors: tuple[Workload, ...]) -> np.ndarray:
-    """||W n||^2 of each error n, (count, *shape)."""
+    """Return ||W n||^2, (count,), of errors n, (count, *shape)."""
     errors = errors.reshape(len(errors), *(factor.cells for factor in factors))
     weighted = errors
     for axis, factor in enumerate(factors, 1):
@@ -42,7 +42,7 @@ def weighted_squares(errors: np.ndarray, factors: tuple[Workload, ...]) -> np.nd
 
 
 def _products(workload: Workload) -> int:
-    """Multiplications of `gram_times` for each number that it is given; 0 without a matrix."""
+    """Return the multiplications of `gram_times` per number; 0 if it uses no dense matrix."""
     if isinstance(workload, Explicit):
         return workload.queries
     return workload.cells if type(workload).gram_times is Workload.gram_times else 0

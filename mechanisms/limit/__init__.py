@@ -1,4 +1,4 @@
-"""The least noise that any private mechanism can add: certified lower bounds on its error.
+"""Certified lower bounds on the error of every private mechanism.
 
-`limit.limit` gives the bound, docs/the_limit.md its proof.
+`limit.limit` computes the bound; docs/the_limit.md proves it.
 """

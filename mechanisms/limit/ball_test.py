@@ -1,4 +1,4 @@
-"""The event of one ball, <y, e> < offset - bend |y|^2, by a short search."""
+"""Searches for the best event of one ball, <y, e> < offset - bend |y|^2, for noise y."""
 
 import math
 from dataclasses import replace
@@ -9,18 +9,19 @@ import scipy
 from mechanisms.limit.threshold_test import ThresholdTest
 
 _SEARCHES = 60
-# Gaps grow by at most this share of a step of the radii, so that K increases.
+# Gaps grow by at most this share of a step between radii, so that K increases (`ThresholdTest`).
 _STEEPEST = 1 - 1e-6
-# Where gaps start to fall to 0, as a multiple of the radius of the noise.
+# Gaps start to fall to 0 at this multiple of the radius of the noise.
 FALLING = 1.2
-# Multiples of the weight that Gaussian noise suggests.
+# The weights that are tried, as multiples of the weight that Gaussian noise suggests.
 _WEIGHTS = np.geomspace(1e-3, 3.0, 41)[:, None]
 
 
 def gaussian_scale(epsilon: float, delta: float) -> float:
-    """The standard deviation of the analytic Gaussian at sensitivity 1: the scale of the searches.
+    """Return the standard deviation of the analytic Gaussian at sensitivity 1, within 1e-8.
 
-    It is 1 / mu_for, within 1e-8. The last digits of the committed certificates depend on it.
+    It equals 1 / `gaussian_profile.mu_for`, and is the scale of the searches. The last digits of
+    the committed certificates depend on it.
     """
 
     def excess(log_scale: float) -> float:
@@ -34,20 +35,23 @@ def gaussian_scale(epsilon: float, delta: float) -> float:
 
 
 def gaussian_weight(epsilon: float, delta: float, dimension: int) -> float:
-    """-dV/ddelta of the analytic Gaussian, V = M s^2: what a unit of delta is worth."""
+    """Return -dV/d delta of the analytic Gaussian, where V = M s^2 is its expected squared norm.
+
+    s is its standard deviation and M the `dimension`. It is the price of delta.
+    """
     step = min(1e-3, (1 - delta) / 2)
     near, far = (gaussian_scale(epsilon, d) for d in (delta, delta * (1 + step)))
     return dimension * (near**2 - far**2) / (step * delta)
 
 
 def bulk(dimension: int, scale: float) -> tuple[float, float]:
-    """The radii between which Gaussian noise of this scale almost always is; one may be < 0."""
+    """Return two radii between which Gaussian noise almost always lies; the first may be < 0."""
     middle, width = scale * math.sqrt(dimension), 7.5 * scale
     return middle - width, middle + width
 
 
 def radii_around(dimension: int, scale: float, count: int) -> np.ndarray:
-    """Nodes, dense at the radii of Gaussian noise of this standard deviation, sparse elsewhere."""
+    """Return nodes, dense at the radii of Gaussian noise of this scale and sparse elsewhere."""
     low, high = bulk(dimension, scale)
     if low > 0:
         below = np.geomspace(min(0.02, low / 100), 0.6 * low, count // 6)
@@ -57,12 +61,15 @@ def radii_around(dimension: int, scale: float, count: int) -> np.ndarray:
     even = np.linspace(0.0, high, count)
     near = np.linspace(0.0, min(4.0, high), count // 4)
     nodes = np.unique(np.concatenate([even, near, even[1] * np.geomspace(0.01, 1.0, 10)]))
-    # Nodes of two grids that differ by rounding alone are one.
+    # Of nodes that differ only by rounding, one is kept.
     return nodes[np.diff(nodes, prepend=-1.0) > 1e-9 * nodes]
 
 
 def ball_gaps(radii: np.ndarray, offset: float, bend: float) -> np.ndarray:
-    """k of the event <y, e> < offset - bend |y|^2, whose K^2 = (1 + 2 bend) r^2 + 1 - 2 offset."""
+    """Return the gaps k = 1 + r - K of the event <y, e> < offset - bend |y|^2 at radii r.
+
+    The threshold of `ThresholdTest` is K, with K^2 = (1 + 2 bend) r^2 + 1 - 2 offset.
+    """
     squared = (1 + 2 * bend) * radii**2 + 1 - 2 * offset
     # (1 + r) - K, without cancellation.
     outer = np.sqrt(np.maximum(squared, 0.0))
@@ -70,7 +77,7 @@ def ball_gaps(radii: np.ndarray, offset: float, bend: float) -> np.ndarray:
 
 
 def admissible(radii: np.ndarray, gaps: np.ndarray) -> np.ndarray:
-    """The gaps lowered to what a threshold test allows: 0 at both ends, and K increasing."""
+    """Lower gaps to what `ThresholdTest` allows: they are 0 at both ends, and K increases."""
     gaps = np.clip(gaps, 0.0, 2.0)
     gaps[[0, -1]] = 0.0
     steepest = np.minimum.accumulate(gaps - _STEEPEST * radii) + _STEEPEST * radii
@@ -79,15 +86,15 @@ def admissible(radii: np.ndarray, gaps: np.ndarray) -> np.ndarray:
 
 
 def gap_of(height: np.ndarray, r: np.ndarray) -> np.ndarray:
-    """The gap at r for which P is the probability of a cap of this height."""
+    """Return the gap at radius r at which P is the probability of a cap of this height."""
     return 2 * r * height / (1 + r + np.sqrt((1 + r) ** 2 - 2 * r * height))
 
 
 def shaped(radii: np.ndarray, gaps: np.ndarray, low: float, high: float) -> np.ndarray:
-    """Admissible gaps: 1 - (1 - k(low)) sqrt(r / low) below `low`, and falling to 0 beyond `high`.
+    """Return admissible gaps: 1 - (1 - k(low)) sqrt(r / low) below `low`, falling beyond `high`.
 
-    At small radii P grows less than that of a ball, and P - e^epsilon Q comes closer to P; at large
-    ones r^2 is enough.
+    At radii below `low`, P grows less than for a ball, and P - e^epsilon Q comes closer to P. At
+    radii beyond `high`, r^2 is enough, so that gaps may fall to 0.
     """
     at = int(np.searchsorted(radii, max(low, 0.0)))
     gaps = np.where(radii < low, 1 - (1 - gaps[at]) * np.sqrt(radii / radii[max(at, 1)]), gaps)
@@ -96,7 +103,7 @@ def shaped(radii: np.ndarray, gaps: np.ndarray, low: float, high: float) -> np.n
 
 
 def ball_test(dimension: int, epsilon: float, delta: float, nodes: int = 160) -> ThresholdTest:
-    """The best test of one ball that a search over offset and bend finds; sensitivity 1."""
+    """Search over offset and bend for the best test of one ball, at sensitivity 1."""
     scale = gaussian_scale(epsilon, delta)
     radii = radii_around(dimension, scale, nodes)
     weights = gaussian_weight(epsilon, delta, dimension) * _WEIGHTS

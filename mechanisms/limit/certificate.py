@@ -1,4 +1,4 @@
-"""The certificate of a limit, which `check_limit.py` at the top of the repository checks."""
+"""Writes the certificate of a limit, which `check_limit.py` at the top of the repository checks."""
 
 from mechanisms.limit.lattice import LatticeTest, lattice_test
 from mechanisms.limit.limit import EPSILONS, LEAST_ON_LATTICE
@@ -6,27 +6,28 @@ from mechanisms.limit.refined_test import refined_test
 from mechanisms.limit.threshold_test import ThresholdTest
 from mechanisms.query.query import Budget, Query
 
-# For more dimensions than this, the limit for this many is certified, because interval arithmetic
-# bounds its caps quickly.
+# For more elements the limit for this many is certified, whose caps interval arithmetic can bound
+# quickly.
 _DIMENSIONS = 1000
-# The bound is lowered by this share, so that a check takes seconds and not hours.
+# Shares by which the bound is lowered, so that a check takes seconds and not hours.
 _THRESHOLD_SLACK, _LATTICE_SLACK = 1e-3, 1e-6
 
 
 def limit_certificate(query: Query, budget: Budget) -> dict:
-    """The test, its weight and what it proves, as check_limit.py reads them.
+    """Return a test, its weight and the bound that it proves, as check_limit.py reads them.
 
-    The test is the one that the search of `limit` finds for an l2 ball. The bound is lowered by up
-    to 0.1%, and for more than 1,000 elements it is that of 1,000. Where another argument of `limit`
-    is better, `limit` says more. A search takes up to 5 s.
+    The test is the one that the search of `limit` finds for an l2 ball. The bound is lowered by
+    0.1% (0.0001% for one element), and for more than 1,000 elements it is that of 1,000. If another
+    argument of `limit` is better, the bound of `limit` is larger. A search takes up to 5 s.
 
     Args:
-        query: Its neighbours may differ by any vector of l2 length up to the sensitivity.
+        query: Has a shape and an l2 sensitivity alone: neighbours may differ by any vector of l2
+            norm up to the sensitivity.
         budget: delta > 0, and epsilon from 1e-4 to 60 (from 0.05 for one element).
 
     Raises:
-        ValueError: Another query or budget (at delta 0 the limit is a formula), or the search
-            finds no test that proves a bound above 0.
+        ValueError: The query or the budget is another (at delta 0 the limit is a formula), or the
+            search finds no test that proves a bound above 0.
     """
     s, dimension = query.l2_sensitivity, min(query.size, _DIMENSIONS)
     epsilon, delta = budget.epsilon, budget.delta
@@ -88,5 +89,5 @@ def _lattice(test: LatticeTest) -> dict:
 
 
 def _text(value: float) -> str:
-    """All digits, without a plus sign."""
+    """Return a number with all its digits, without a plus sign in the exponent."""
     return repr(float(value)).replace("e+", "e")

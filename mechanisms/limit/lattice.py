@@ -1,9 +1,10 @@
-"""A bound for one element: noise on a lattice and tests of several shifts, by a linear programme.
+"""Bounds the error for one element, by a linear programme for tests of noise on a lattice.
 
 Round the noise of an (epsilon, delta)-DP mechanism at random, without bias, to a neighbour on the
-lattice h Z. It stays private for shifts by multiples of h, and its second moment V grows by at most
-h^2 / 4. So V >= V_h - h^2 / 4, where V_h is the least second moment of private noise on h Z. Any
-tests w_j of shifts by j h, with values in [0, lambda_j] at the points k h, bound V_h from below:
+lattice h Z. The noise stays private for shifts by multiples of h, and its second moment V grows by
+at most h^2 / 4. So V >= V_h - h^2 / 4, where V_h is the least second moment of private noise on
+h Z. Let w_j be tests of shifts by j h, with values in [0, lambda_j] at the points k h. Any such
+tests bound V_h from below:
 
     V_h >= inf_k [ (k h)^2 + sum_j (w_j(k) - e^epsilon w_j(k - j)) ] - delta sum_j lambda_j.
 """
@@ -15,29 +16,31 @@ from dataclasses import dataclass
 import numpy as np
 import scipy
 
-# Size of the programme: the tests should end _CELLS lattice steps from 0, or _COARSE if it is to be
-# coarse, but the sensitivity has at least 1 step and at most _FINEST.
+# The size of the programme: tests end about _CELLS lattice steps from 0, or _COARSE steps if the
+# lattice is to be coarse. The sensitivity has at least 1 step and at most _FINEST.
 _CELLS, _COARSE, _FINEST = 400, 100, 100
 # Above the epsilon _LARGE, noise is small beside the sensitivity, and _MORE_CELLS replaces _CELLS.
 _LARGE, _MORE_CELLS = 2.5, 800
 # Above the epsilon _NARROW, noise is far narrower than the sensitivity: nearly all of it lies in a
 # core whose width falls like e^(-epsilon / 3). The sensitivity then has up to _NARROW_STEPS steps.
-# Up to _MOST_DISTANCES shifts, from _FROM of it to all of it, differ by about the core's width.
+# Up to _MOST_DISTANCES shifts are tested. They range from the share _FROM of the sensitivity to all
+# of it, and differ by about the width of the core.
 _NARROW, _NARROW_STEPS, _FROM, _MOST_DISTANCES = 7.0, 200, 0.3, 36
-# Beyond the tests, noise costs only its square. Below the epsilon _SMALL, and for a density that
-# falls by a factor below e^_FALL, the tests reach _WIDER times as far as the best noise.
+# Beyond the tests, noise costs only its square. If epsilon is below _SMALL and the density falls by
+# a factor below e^_FALL, tests reach _WIDER times as far as otherwise.
 _SMALL, _FALL, _WIDER = 0.4, 12.0, 1.4
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class LatticeTest:
-    """Tests of noise on Z / steps against noise shifted by `shifts` steps; sensitivity 1.
+    """Tests of noise on Z / steps against noise shifted by `shifts` steps, at sensitivity 1.
 
     Args:
         epsilon: > 0, at most 700.
-        steps: Lattice steps in the sensitivity.
+        steps: The number of lattice steps in the sensitivity.
         shifts: (J,) whole numbers from 1 to `steps`.
-        weights: (J, 2 N + 1), w_j on -N..N, finite and at least 0; w_j is 0 elsewhere.
+        weights: (J, 2 N + 1) values of the tests w_j at the points -N..N, finite and at least 0;
+            w_j is 0 elsewhere.
     """
 
     epsilon: float
@@ -46,9 +49,10 @@ class LatticeTest:
     weights: np.ndarray
 
     def lower(self, delta: float) -> float:
-        """A lower bound on E(A(x) - x)^2; a margin for every sum covers its rounding error.
+        """Return a lower bound on sup_x E(A(x) - x)^2 of every mechanism A.
 
-        Noise may be averaged with its mirror image, so the value at k is averaged with that at -k.
+        A margin for every sum covers its rounding error. Noise may be averaged with its mirror
+        image, so the values at k and -k are averaged.
         """
         reach = self.weights.shape[1] // 2
         places = np.arange(-reach - self.steps, reach + self.steps + 1)
@@ -70,10 +74,14 @@ class LatticeTest:
 
 @functools.lru_cache(maxsize=64)
 def lattice_test(epsilon: float, delta: float, integer: bool, coarse: bool = False) -> LatticeTest:
-    """Nearly optimal tests at sensitivity 1; `integer` for answers that change by 1 alone.
+    """Return nearly optimal tests at sensitivity 1.
 
-    They solve the dual of the programme for noise of least second moment on the lattice. They
+    The tests solve the dual of the programme for noise of least second moment on the lattice. They
     vanish outside -N..N, and noise may lie up to N + steps, so the bound holds for all noise.
+
+    Args:
+        integer: Whether the answer changes only by exactly 1, so that no smaller shift is tested.
+        coarse: Whether to use a coarse lattice, for a quick bound.
     """
     fall = math.log1p(math.expm1(min(epsilon, 50.0)) / max(2 * delta, 1e-9))
     reach = (1.5 + fall / epsilon) * (_WIDER if epsilon < _SMALL and fall < _FALL else 1.0)
@@ -112,7 +120,10 @@ def lattice_test(epsilon: float, delta: float, integer: bool, coarse: bool = Fal
 
 
 def _spread(steps: int, epsilon: float) -> np.ndarray:
-    """The shifts to test: all on a coarse lattice, some on a fine one; any choice gives a bound."""
+    """Return the shifts to test: all on a coarse lattice, some on a fine one.
+
+    Any choice gives a bound.
+    """
     if epsilon <= _NARROW:
         return np.unique(np.linspace(1, steps, min(steps, 14)).astype(int))
     count = min(math.ceil(1.1 * math.exp(epsilon / 3)), _MOST_DISTANCES)
@@ -120,7 +131,7 @@ def _spread(steps: int, epsilon: float) -> np.ndarray:
 
 
 def _symmetric(places: np.ndarray, share: np.ndarray):
-    """The matrix that maps the masses of {0}, {-1, 1}, ... to the probabilities of the places."""
+    """Return the matrix that maps masses of {0}, {-1, 1}, ... to probabilities of the places."""
     inside = np.abs(places) < len(share)
     rows, columns = np.flatnonzero(inside), np.abs(places[inside])
     return scipy.sparse.csr_array(

@@ -1,4 +1,4 @@
-"""The lower bound on the error of every mechanism for a query and a budget."""
+"""Computes a lower bound on the error of every mechanism for a query and a budget."""
 
 import functools
 import math
@@ -13,38 +13,39 @@ from mechanisms.limit.refined_test import refined_test
 from mechanisms.limit.threshold_test import ThresholdTest
 from mechanisms.query.query import Budget, Query
 
-# The search covers these ranges. A bound at a larger delta holds at a smaller one too.
+# The search covers these epsilons, and deltas from _LEAST_DELTA on: a bound at a larger delta also
+# holds at a smaller one.
 EPSILONS, _LEAST_DELTA = (1e-4, 60.0), 1e-40
-# Above this delta the noise is nearly 0, and the search for its best shape does not end.
+# Above this delta the best noise is nearly 0, and the search for its shape does not end.
 _LARGEST_DELTA = 0.999
-# Below this epsilon the noise spans too many lattice steps: longer changes are tested.
+# Below this epsilon noise spans too many lattice steps, and longer changes are tested instead.
 LEAST_ON_LATTICE = 0.05
 # More dimensions than this change the limit of an element by less than 0.1%.
 _SEARCHED = 20_000
-# Up to this many elements, the search for one element fewer is used too.
+# For up to this many elements, the search for one element fewer is used too.
 _FEW = 8
 
-# Tolerance of the certificate of a fast bound.
+# The tolerance of `ThresholdTest.lower` for a fast bound.
 _FAST_TOLERANCE = 3e-4
-# Covers the rounding of the factors below.
+# The bound is lowered by this share, which covers the rounding of the factors below.
 _ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Limit:
-    """A bound that no mechanism can beat.
+    """A lower bound on the error of every mechanism.
 
     Attributes:
         lower: Every (epsilon, delta)-DP mechanism A has sup_x E||A(x) - x||^2 >= lower, in squared
-            units of the answer and summed over its M elements; None if no bound is known.
+            units of the answer and summed over its M elements. None if no bound is known.
         how: The argument in words, or why no bound is known.
-        test: The certificate at sensitivity 1; None without a bound, and at delta 0, where the
-            bound is a formula. Its `lower(delta)` is the bound for one ball or one element,
-            with two exceptions. Below epsilon 0.05 the test of one element is for changes k times
-            as long: its bound is k^2 `lower(delta_k)`, with k and delta_k of docs/the_limit.md. The
-            test of a ball may have d < M dimensions, for M from 3 to 8 and above 20,000: its bound
-            is (M / d) `lower(delta)`.
-        elements: M.
+        test: The test that proves the bound, at sensitivity 1. None without a bound, and at delta
+            0, where the bound is a formula. Its `lower(delta)` is the bound for one ball or one
+            element, with two exceptions. Below epsilon 0.05 the test of one element is for changes
+            k times as long, and the bound is k^2 `lower(delta_k)`, with k and delta_k of
+            docs/the_limit.md. For M from 3 to 8 and above 20,000 the test of a ball may have d < M
+            dimensions, and the bound is (M / d) `lower(delta)`.
+        elements: M, the number of elements of the answer.
     """
 
     lower: float | None
@@ -60,19 +61,19 @@ class Limit:
 
 @functools.lru_cache(maxsize=256)
 def limit(query: Query, budget: Budget, *, fast: bool = False) -> Limit:
-    """A lower bound on the worst-case expected squared error of every private mechanism.
+    """Return a lower bound on the worst-case expected squared error of every private mechanism.
 
-    It holds for an answer that takes all values (all whole numbers of steps for histograms), for
-    any mechanism, additive or not, biased or not: docs/the_limit.md proves it.
+    The bound holds for an answer that takes all values (for histograms, all whole numbers of
+    steps), and for any mechanism, additive or not, biased or not. docs/the_limit.md proves it.
 
     Args:
         query: Shape, sensitivities and structure.
-        budget: Any budget; `lower` is None where no bound is known.
-        fast: Use a coarse lattice and, for M >= 2, the event of one ball: about 0.2 s, tight
-            for large M alone. The full search takes up to 5 s.
+        budget: Any budget; `lower` is None if no bound is known.
+        fast: Whether to use a coarse lattice and, for M >= 2, the event of one ball alone. That
+            takes about 0.2 s, and is tight for large M only. The full search takes up to 5 s.
 
     Raises:
-        TypeError: Not a Query and a Budget.
+        TypeError: `query` is not a Query, or `budget` not a Budget.
     """
     if not isinstance(query, Query) or not isinstance(budget, Budget):
         given = f"{type(query).__name__} and {type(budget).__name__}"
@@ -93,7 +94,7 @@ def _none(query: Query, reason: str) -> Limit:
 
 
 def _unknown(query: Query, budget: Budget) -> str | None:
-    """Why no bound is known, or None."""
+    """Return why no bound is known, or None if a search may find one."""
     if query.element_range is not None or query.frobenius_bound is not None:
         return "the bound is for answers of unrestricted range, and this one is bounded"
     if query.adjacency == "local":
@@ -111,7 +112,7 @@ def _unknown(query: Query, budget: Budget) -> str | None:
 
 
 def _arguments(query: Query, budget: Budget, fast: bool):
-    """Yield (bound, words, test at sensitivity 1 or None) of every argument that fits the query."""
+    """Yield (bound, words, test or None) of every argument that fits the query, see `Limit`."""
     epsilon, delta = budget.epsilon, budget.delta
     fast = fast or delta > _LARGEST_DELTA
     times, grown = _group(epsilon, delta)
@@ -121,7 +122,7 @@ def _arguments(query: Query, budget: Budget, fast: bool):
         yield factor * test.lower(grown), "whole steps of every cell", test
         return
     if delta:
-        # In an l2 ball of several elements other tests are better: a coarse lattice is enough.
+        # For an l2 ball of several elements other tests are better, so a coarse lattice is enough.
         ball = query.l1_sensitivity is None and query.linf_sensitivity is None
         along = lattice_test(times * epsilon, grown, False, fast or (query.size > 1 and ball))
         words = "one direction at a time, tests at several distances"
@@ -144,8 +145,9 @@ def _arguments(query: Query, budget: Budget, fast: bool):
         yield inner**2 * lower, "the l2 ball of changes", test
     if fast:
         return
-    # A projection to d dimensions has d / M of the error, so V_M / M does not decrease in M. The
-    # search for few elements may find less per element than that for one element fewer.
+    # A projection to d dimensions has d / M of the error, so that the least error per element does
+    # not decrease in M. For few elements a search may find less per element than the search for one
+    # element fewer.
     for searched in {dimension, dimension - (2 < dimension <= _FEW)}:
         test = refined_test(searched, epsilon, given)
         factor = inner**2 * query.size / searched
@@ -153,9 +155,10 @@ def _arguments(query: Query, budget: Budget, fast: bool):
 
 
 def _group(epsilon: float, delta: float) -> tuple[int, float]:
-    """k, and the delta at k epsilon that (epsilon, delta)-DP implies for changes k times as long.
+    """Return k, and the delta of (k epsilon, delta)-DP for changes k times as long.
 
-    It is delta (e^(k epsilon) - 1) / (e^epsilon - 1), rounded up; k is 1 unless epsilon is small.
+    (epsilon, delta)-DP implies it with delta (e^(k epsilon) - 1) / (e^epsilon - 1), which is
+    rounded up. k is 1 unless epsilon is small.
     """
     times = min(math.ceil(LEAST_ON_LATTICE / epsilon), int(0.4 / max(delta, 1e-300)))
     if times <= 1:
@@ -164,7 +167,7 @@ def _group(epsilon: float, delta: float) -> tuple[int, float]:
 
 
 def _sensitivities(query: Query) -> tuple[float, float, float]:
-    """The sensitivities in l1, l2 and linf, infinite where none is stated."""
+    """Return the sensitivities in l1, l2 and linf; infinite if they are not stated."""
     l1, linf = (
         math.inf if s is None else s for s in (query.l1_sensitivity, query.linf_sensitivity)
     )
@@ -172,7 +175,7 @@ def _sensitivities(query: Query) -> tuple[float, float, float]:
 
 
 def _radii(query: Query) -> dict[str, float]:
-    """The radius of the largest ball of allowed changes, by norm."""
+    """Return, for each norm, the radius of its largest ball of allowed changes."""
     l1, l2, linf = _sensitivities(query)
     root = math.sqrt(query.size)
     return {
@@ -183,7 +186,7 @@ def _radii(query: Query) -> dict[str, float]:
 
 
 def _radius_of_volume(query: Query) -> float:
-    """The radius of the l2 ball with the volume of the largest ball in `_radii`."""
+    """Return the radius of the l2 ball with the largest volume of a ball in `_radii`."""
     size = query.size
     ball = size / 2 * math.log(math.pi) - math.lgamma(size / 2 + 1)
     cube = size * math.log(2)
@@ -194,10 +197,11 @@ def _radius_of_volume(query: Query) -> float:
 
 
 def _signed_changes(query: Query) -> float:
-    """max over j of M j t^2, if any j elements may change by t at once: V is at least L_1 times it.
+    """Return the maximum over j of M j t^2, if any j elements may change by t at once.
 
-    For h with j random signs and zeros elsewhere the projection <x, h> moves by j t, and the mean
-    of <error, h>^2 over h is j / M times the squared error.
+    The squared error is at least this times the bound for one element at sensitivity 1. For let h
+    have j random signs, and zeros elsewhere. The projection <x, h> changes by j t, and the mean of
+    <error, h>^2 over h is j / M times the squared error.
     """
     l1, l2, linf = _sensitivities(query)
     size = query.size

@@ -1,4 +1,4 @@
-"""Pure privacy: the least second moment of epsilon-DP noise, which staircase noise attains."""
+"""Computes the least second moment of epsilon-DP noise, which staircase noise attains."""
 
 import functools
 import math
@@ -6,27 +6,27 @@ import math
 import numpy as np
 import scipy
 
-# Cells of theta for each unit of epsilon.
+# The number of cells of theta for each unit of epsilon.
 _CELLS = 300
-# Below this ripple of the sums theta hardly matters.
+# If the sums S_j vary with theta by a smaller share (see `_ripple`), theta hardly matters.
 _SMOOTH = 1e-6
-# Covers rounding, and the shells that are left out.
+# The bound is lowered by this share, which covers rounding and the shells that are left out.
 _MARGIN = 1e-11
-# Shells of a probability below e^-110 of the largest are left out; their moments up to the eighth
+# Shells with a probability below e^-110 of the largest are left out. Their moments up to the eighth
 # are below e^-70.
 _LEFT_OUT = 110.0
 
 
 @functools.lru_cache(maxsize=256)
 def pure_limit(dimension: int, epsilon: float) -> float:
-    """The least E||n||^2 of epsilon-DP noise for changes in the unit ball of l2, M = `dimension`.
+    """Bound the least E||n||^2 of epsilon-DP noise n from below, for changes in the l2 unit ball.
 
-    It is min over theta of M / (M + 2) S_(M+2) / S_M, S_j = sum_k e^(-epsilon k) (k + theta)^j:
-    docs/the_limit.md. For one element Geng and Viswanath, "The optimal mechanism in differential
-    privacy" (2014), Theorem 3 with cost x^2, have a closed form:
-    (2^(-2/3) b^(2/3) (1 + b)^(2/3) + b) / (1 - b)^2, b = e^-epsilon.
+    With M = `dimension`, the least is the minimum over theta of M / (M + 2) S_(M+2) / S_M, where
+    S_j = sum_k e^(-epsilon k) (k + theta)^j; see docs/the_limit.md. For one element Geng and
+    Viswanath, "The optimal mechanism in differential privacy" (2014), Theorem 3 with cost x^2, have
+    a closed form: (2^(-2/3) b^(2/3) (1 + b)^(2/3) + b) / (1 - b)^2, b = e^-epsilon.
 
-    Returned is a lower bound, within 1e-4 where epsilon <= 10.
+    If epsilon <= 10, the bound is at most 1e-4 below the least, relatively.
     """
     if dimension == 1:
         b = math.exp(-epsilon)
@@ -37,7 +37,7 @@ def pure_limit(dimension: int, epsilon: float) -> float:
         return (
             dimension * (dimension + 1.0) / epsilon**2 * (1 - below) / (1 + above) * (1 - _MARGIN)
         )
-    # A cell of width h loses about (epsilon h)^2; for large epsilon the best theta is near 0.
+    # A cell of width h loses about (epsilon h)^2. For large epsilon the best theta is near 0.
     least = math.exp(-epsilon / (dimension + 2) - 5.0)
     nodes = np.unique(
         np.concatenate(
@@ -52,9 +52,9 @@ def pure_limit(dimension: int, epsilon: float) -> float:
 
 
 def _ripple(power: int, epsilon: float) -> float:
-    """How far S_power may be from e^(epsilon theta) power! / epsilon^(power + 1), relatively.
+    """Bound the relative distance of S_power from e^(epsilon theta) power! / epsilon^(power + 1).
 
-    By Poisson's sum: 2 sum_m |1 + 2 pi i m / epsilon|^-(power + 1), m >= 1.
+    By Poisson summation it is at most 2 sum_m |1 + 2 pi i m / epsilon|^-(power + 1), m >= 1.
     """
     terms = 2 * math.pi / epsilon * np.arange(1.0, 2001.0)
     rest = 2000 / power * terms[-1] ** -(power + 1.0)
@@ -62,10 +62,15 @@ def _ripple(power: int, epsilon: float) -> float:
 
 
 def _on_cells(dimension: int, nodes: np.ndarray, sums: np.ndarray) -> np.ndarray:
-    """A lower bound on the second moment between each two neighbouring nodes of theta.
+    """Return lower bounds on the second moment between neighbouring nodes of theta.
 
-    The sums S_j rise with theta, so that on a cell the derivative of the ratio,
+    The sums S_j rise with theta. So on a cell the derivative of S_(M+2) / S_M,
     ((M + 2) S_(M+1) S_M - M S_(M-1) S_(M+2)) / S_M^2, lies between two numbers.
+
+    Args:
+        dimension: M.
+        nodes: (n,) nodes of theta.
+        sums: (4, n) sums S_(M-1), ..., S_(M+2) at the nodes.
     """
     width = np.diff(nodes)
     (b0, b1, b2, b3), (t0, t1, t2, t3) = sums[:, :-1], sums[:, 1:]
@@ -80,7 +85,10 @@ def _on_cells(dimension: int, nodes: np.ndarray, sums: np.ndarray) -> np.ndarray
 
 
 def _sums(dimension, epsilon, theta):
-    """S_(M-1), S_M, S_(M+1) and S_(M+2), times one number that depends on M and epsilon."""
+    """Return S_(M-1), S_M, S_(M+1) and S_(M+2), (4, n), all multiplied by the same number.
+
+    The number depends on M and epsilon, and theta has the shape (n,).
+    """
     first, last = _first_and_last(dimension, epsilon)
     edges = np.arange(first, last + 1) + theta[:, None]
     middle = dimension / epsilon
@@ -91,9 +99,10 @@ def _sums(dimension, epsilon, theta):
 
 
 def _first_and_last(dimension: int, epsilon: float) -> tuple[int, int]:
-    """The shells k whose probability counts, whatever theta is.
+    """Return the first and the last shell k whose probability counts, whatever theta is.
 
-    x^M e^(-epsilon x) is e^(-c) of its largest value at -W(-e^(-1 - c/M)) M / epsilon.
+    x^M e^(-epsilon x) is e^(-c) of its largest value at x = -W(-e^(-1 - c/M)) M / epsilon, for the
+    two real branches of the Lambert function W.
     """
     inner = -math.exp(-1 - _LEFT_OUT / dimension)
     low, high = (-scipy.special.lambertw(inner, branch).real for branch in (0, -1))

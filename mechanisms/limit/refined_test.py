@@ -1,10 +1,11 @@
-"""A nearly optimal threshold test: a start, and linear programmes that improve it.
+"""Searches for a nearly optimal threshold test: linear programmes improve a starting test.
 
-The best spherical noise known gives the price of delta, lambda = -dV/d delta, near which the best
-weight lies. Starts are its likelihood-ratio tests and, where M is small, a forward recursion: at
-the optimum r^2 + lambda (P - e^epsilon Q) is the same number nu wherever noise may live. P(r)
-depends on the gap at r alone, and Q(r) on gaps at smaller radii, so nu determines the test node by
-node, from r = 0. Too large a nu makes P reach 1/2, too small a one lets P fall to 0.
+The best spherical noise known gives the price of delta, lambda = -dV/d delta, and the best weight
+lies near lambda. The likelihood-ratio tests of that noise are starts. If M is small, a forward
+recursion gives another: at the optimum r^2 + lambda (P - e^epsilon Q) is the same number nu at all
+radii of the best noise. P(r) depends only on the gap at r, and Q(r) on gaps at smaller radii, so nu
+determines the test node by node, from r = 0. If nu is too large, P reaches 1/2; if nu is too small,
+P falls to 0.
 """
 
 import functools
@@ -31,37 +32,39 @@ from mechanisms.limit.threshold_test import ThresholdTest, split
 from mechanisms.privacy.spherical.spherical_optimum import least_noise
 from mechanisms.privacy.spherical.spherical_profile import SphericalProfile
 
-# Starts by M: the recursion up to _RECURSIVE, alone up to _FEW, and the ball from _NEAR_BALL on.
+# Starts by M: the recursion up to _RECURSIVE (up to _FEW no other), the ball from _NEAR_BALL on.
 _RECURSIVE, _FEW, _NEAR_BALL = 60, 4, 2000
 _WEIGHTS = np.geomspace(0.1, 30.0, 12)
 _TRIALS, _ROUNDS = 16, 4
 # Shares of epsilon by which the log-likelihood ratio of the best noise must exceed epsilon.
 _EXCESSES = (0.02, 0.05, 0.0)
-# The recursion raises probabilities below this share of delta to it.
+# The recursion keeps probabilities at this share of delta or above.
 _NOTHING = 1e-6
 _NODES = 120
-# At radii where noise is unlikely, values are kept above nu by this share of r^2 - 2 nu, so that
+# At radii at which noise is unlikely, values are kept above nu by this share of r^2 - 2 nu, so that
 # points between those of the grid do not decide the bound.
 _START_SLACKS, _SLACK = (0.03, 0.1, 0.3), 1e-3
-# Shares of the squared error of the best noise. At _GOOD a test is good enough. At _NEAR it is
-# worth twice the nodes, and for M up to _RECURSIVE no other start is tried. At _PROMISING a start
-# is worth refining: the first share is for M up to _RECURSIVE, the second for larger M.
+# Shares of the squared error of the best noise that a test reaches. At _GOOD it is good enough. At
+# _NEAR it is worth twice the nodes, and for M up to _RECURSIVE no other start is tried. At
+# _PROMISING a start is worth refining: the first share is for M up to _RECURSIVE, the second for
+# larger M.
 _GOOD, _NEAR, _PROMISING = 0.9988, 0.9965, (0.975, 0.95)
-# The nodes are refined _REFINEMENTS times, with up to _PROGRAMMES linear programmes each, which end
-# where the promised gain is below the share _GAIN of the bound.
+# Nodes are added _REFINEMENTS times, each time with up to _PROGRAMMES linear programmes. These end
+# when the promised gain is below the share _GAIN of the bound.
 _REFINEMENTS, _PROGRAMMES, _GAIN = 3, 20, 2e-5
-# The first programme may change a logarithm by _FIRST_STEP. Grids divide the range between two
-# neighbouring bends into _POINTS parts.
+# The first programme may change a logarithm by _FIRST_STEP. A grid divides the range between two
+# neighbouring bends of P and Q into _POINTS parts.
 _FIRST_STEP, _POINTS = 0.1, 3
-# With twice the nodes there are up to _FINAL searches. Each adds points of a finer grid, of _FINER
-# parts between two bends, where values are below the least on the grid by the share _LOW of it.
+# With twice the nodes there are up to _FINAL searches. After each, the points of a finer grid, with
+# _FINER parts between two bends, are added if their values are below the least value on the grid by
+# more than the share _LOW of it.
 _FINAL, _FINER, _LOW = 4, 24, 1e-4
 _NONE = np.empty(0)
 
 
 @functools.lru_cache(maxsize=64)
 def refined_test(dimension: int, epsilon: float, delta: float) -> ThresholdTest:
-    """A nearly optimal threshold test at sensitivity 1, for M >= 2."""
+    """Return a nearly optimal threshold test at sensitivity 1, for M = dimension >= 2."""
     noise = least_noise(epsilon, delta, dimension=dimension, sensitivity=1.0)
     error = noise.expected_square
     found, near, promising = [], [], _PROMISING[dimension > _RECURSIVE] * error
@@ -87,7 +90,10 @@ def refined_test(dimension: int, epsilon: float, delta: float) -> ThresholdTest:
 
 
 def _reaches(test: ThresholdTest, delta: float, bound: float) -> bool:
-    """Whether the certified bound is at least `bound`. The bound on a grid is cheap and no less."""
+    """Return whether the certified bound is at least `bound`.
+
+    The bound on a grid, which is cheap and no smaller, is looked at first.
+    """
     return _bound_on_grid(test, delta) >= bound and test.lower(delta) >= bound
 
 
@@ -113,7 +119,7 @@ def _finest(test: ThresholdTest, delta: float) -> ThresholdTest:
 
 
 def _price(noise: SphericalProfile, epsilon: float, delta: float) -> float:
-    """-dV/d delta, as the scale of the noise varies."""
+    """Return -dV/d delta along noise of varying scale, where V is its expected square."""
     step = 1e-3
     growth = math.exp(noise.scaled(1 - step).log_delta(epsilon).value) / delta - 1
     return 2 * step * noise.expected_square / (delta * max(growth, step))
@@ -137,7 +143,7 @@ def _starts(noise: SphericalProfile, epsilon: float, delta: float) -> Iterator[T
 
 
 def _ratio_test(noise, epsilon, delta, weight, excess) -> ThresholdTest:
-    """The test of a density ratio above e^((1 + excess) epsilon), its gaps falling to 0 far out."""
+    """Return the test of a density ratio above e^((1 + excess) epsilon), see `shaped`."""
     scale = gaussian_scale(epsilon, delta)
     radii, low = radii_around(noise.dimension, scale, _NODES), bulk(noise.dimension, scale)[0]
     size = math.sqrt(noise.expected_square)
@@ -159,7 +165,7 @@ def _ratio_test(noise, epsilon, delta, weight, excess) -> ThresholdTest:
 
 
 def _recursive_tests(dimension, epsilon, delta, weight, slack) -> list[ThresholdTest]:
-    """The tests of the recursion for several weights."""
+    """Return the tests that the recursion finds for several multiples of `weight`."""
     scale = gaussian_scale(epsilon, delta)
     radii = radii_around(dimension, scale, _NODES if dimension > 3 else 3 * _NODES // 2)
     weights = weight * _WEIGHTS
@@ -177,7 +183,7 @@ def _recursive_tests(dimension, epsilon, delta, weight, slack) -> list[Threshold
 
 
 def _largest_dying(dimension, epsilon, delta, radii, weights, slack) -> np.ndarray:
-    """Gaps (nodes, weights) of the largest nu on a grid whose recursion dies out."""
+    """Return gaps (nodes, weights) for the largest nu on a grid for which P falls to 0."""
     low, high = np.zeros(len(weights)), 1.5 * dimension * gaussian_scale(epsilon, delta) ** 2
     high = np.full(len(weights), high)
     gaps, shares = np.zeros((len(radii), len(weights))), np.geomspace(1e-4, 1, _TRIALS)
@@ -198,13 +204,13 @@ def _largest_dying(dimension, epsilon, delta, radii, weights, slack) -> np.ndarr
 def _recursion(
     dimension, epsilon, delta, radii, weights, levels, slack
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Gaps (nodes, pairs) of the recursion for pairs of weight and nu, and which die out."""
+    """Return gaps (nodes, pairs) for pairs of weight and nu, and for which pairs P falls to 0."""
     gaps = np.zeros((len(radii), len(levels)))
     outer = np.ones_like(gaps)
     columns = np.arange(len(levels))
     dead = np.zeros(len(levels), bool)
     grown = np.zeros(len(levels), bool)
-    # At small radii, where noise in many dimensions hardly ever is, the gaps of a ball suffice.
+    # At small radii, at which noise of many dimensions hardly ever lies, gaps of a ball suffice.
     known = int(np.searchsorted(radii, bulk(dimension, gaussian_scale(epsilon, delta))[0], "left"))
     known = max(known, 1)
     near = admissible(radii, ball_gaps(radii, 0.5, epsilon / dimension))
@@ -241,10 +247,11 @@ def _improved(
     free: bool,
     extra: np.ndarray = _NONE,
 ) -> ThresholdTest:
-    """Linear programmes in the logarithms of weight P at the nodes and, if `free`, of the weight.
+    """Improve a test by linear programmes.
 
-    Each maximises the bound of the linearised test, with changes of at most `step`, which shrinks
-    where a step does not improve the bound.
+    The variables are the logarithms of weight P at the nodes and, if `free`, of the weight. Each
+    programme maximises the bound of the linearised test, with changes of at most `step`. The step
+    shrinks when it does not improve the bound.
     """
     bound, step = _bound_on_grid(test, delta, extra), _FIRST_STEP
     for _ in range(_PROGRAMMES):
@@ -265,31 +272,34 @@ def _bound_on_grid(test: ThresholdTest, delta: float, extra: np.ndarray = _NONE)
 
 
 def _grid(test: ThresholdTest, extra: np.ndarray) -> np.ndarray:
-    """Points between all bends, and extra ones."""
+    """Return the bends of P and Q, points between them, and the extra points."""
     return np.union1d(test.points(_POINTS), extra)
 
 
 def _below_grid(
     test: ThresholdTest, delta: float, pieces: int, extra: np.ndarray = _NONE
 ) -> np.ndarray:
-    """Radii of a finer grid, of `pieces` between two bends, with values below those of the grid."""
+    """Return points of a finer grid with values below the least on the grid, see `_LOW`.
+
+    pieces: The number of parts of the finer grid between two neighbouring bends.
+    """
     r = test.points(pieces)
     level = _bound_on_grid(test, delta, extra) + delta * test.weight
     return r[test.values(r) < level - _LOW * abs(level)]
 
 
 def _programme(test: ThresholdTest, delta: float, step: float, free: bool, extra: np.ndarray):
-    """The bound on the grid of the proposed test, that test, and what the linear model promises.
+    """Return the bound of a proposed test on the grid, the test, and the bound of the linear model.
 
-    The constraint r^2 + weight P >= nu + weight e^epsilon Q is linearised in its logarithm, where
-    a change of P and Q by the same factor has nearly no effect of second order.
+    The constraint r^2 + weight P >= nu + weight e^epsilon Q is linearised in its logarithm. There a
+    change of P and Q by the same factor has nearly no effect of second order.
     """
     count, weight = len(test.radii), test.weight
     r = _grid(test, extra)
     own, shifted = (weight * part for part in test.parts(r))
     values = r * r + own - shifted
     least = max(float(values.min()), 0.05 * delta * weight)
-    # Radii with a large value do not bind, whatever the step.
+    # At radii with a large value the constraint does not bind, whatever the step.
     near = values < 20 * least + 20 * r[1] ** 2
     r, own, shifted = r[near], own[near], shifted[near]
     left, right = np.maximum(r * r + own, 1e-3 * least), least + shifted
@@ -320,7 +330,7 @@ def _programme(test: ThresholdTest, delta: float, step: float, free: bool, extra
 
 
 def _log_steps(test: ThresholdTest) -> np.ndarray:
-    """The relative change of each gap that multiplies its P by e to first order, at most 1."""
+    """Return the relative change, at most 1, of each gap that to first order multiplies P by e."""
     own, _ = test.heights(test.radii)
     probability = cap(own, test.dimension) * test.radii
     slope = cap_density(own, test.dimension) * (1 + test.radii - test.gaps) * test.gaps
@@ -329,7 +339,7 @@ def _log_steps(test: ThresholdTest) -> np.ndarray:
 
 
 def _slopes(test: ThresholdTest, r: np.ndarray):
-    """The derivatives of weight P and weight e^epsilon Q by the gaps, (len(r), nodes) matrices."""
+    """Return derivatives of weight P and weight e^epsilon Q by the gaps, (len(r), nodes) each."""
     own, shifted = test.heights(r)
     inner = np.interp(r, test.outer, test.radii)
     own_slope = np.where(
@@ -337,7 +347,7 @@ def _slopes(test: ThresholdTest, r: np.ndarray):
         (1 + r - np.interp(r, test.radii, test.gaps)) / np.where(r > 0, r, 1.0),
         1 / test.radii[1],
     )
-    # The derivative of the height by the gap at X is (r - 1 + k) / r = X / r; X itself moves.
+    # The derivative of the height by the gap at X is (r - 1 + k) / r = X / r. X itself moves too.
     at = _piece(test.radii, inner)
     moving = 1 - np.diff(test.gaps)[at] / np.diff(test.radii)[at]
     shifted_slope = np.where(r > 1, inner / np.maximum(r, 1.0) / moving, 0.0)
@@ -355,7 +365,7 @@ def _piece(nodes: np.ndarray, r: np.ndarray) -> np.ndarray:
 
 
 def _interpolation(nodes: np.ndarray, r: np.ndarray, factor: np.ndarray):
-    """The matrix that maps values at the nodes to factor times the interpolated value at r."""
+    """Return the matrix that maps values at the nodes to `factor` times interpolated ones at r."""
     piece = _piece(nodes, r)
     share = np.clip((r - nodes[piece]) / (nodes[piece + 1] - nodes[piece]), 0.0, 1.0)
     rows, found = np.arange(len(r)), np.zeros((len(r), len(nodes)))
@@ -364,7 +374,7 @@ def _interpolation(nodes: np.ndarray, r: np.ndarray, factor: np.ndarray):
 
 
 def _with_more_nodes(test: ThresholdTest, delta: float) -> ThresholdTest:
-    """Add a node in the middle of each piece where values lie below the least on the grid."""
+    """Add a node in the middle of each piece on which values lie below the least on the grid."""
     low = _below_grid(test, delta, 8)
     inner = np.interp(low, test.outer, test.radii)
     pieces = np.unique(

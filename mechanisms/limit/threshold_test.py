@@ -1,4 +1,4 @@
-"""A test with one threshold for every radius, and a rigorous bound from it."""
+"""A test with one threshold for every radius, and the rigorous bound that it proves."""
 
 import functools
 import math
@@ -8,11 +8,11 @@ import numpy as np
 
 from mechanisms.limit.caps import cap, cap_error
 
-# Cells are split until each misses the least value at a bend by at most this share of the bound,
-# or there are as many as this number over that share.
+# Cells are split until each misses the least value at a bend by at most the share _TOLERANCE of the
+# bound, or there are _WORK / _TOLERANCE cells. A cell is split into _PIECES.
 _TOLERANCE, _WORK = 2e-5, 4.0
 _PIECES = 4
-# Added to probabilities that must not be too small: those below it leave the range of floats.
+# Added to probabilities that must not be too small, because floats may underflow below it.
 _TINY = 1e-300
 _ULP = 2.0**-52
 
@@ -21,20 +21,21 @@ _ULP = 2.0**-52
 class ThresholdTest:
     """The test `weight` 1{|y - e| >= K(|y|)} of noise y against noise shifted by a unit e.
 
-    K(r) = 1 + r - k(r), and k is linear between the nodes and 0 beyond the last one. Write X for
-    the inverse of K, and u for a uniform unit vector of R^M. Noise of radius r is in the event with
-    probability P(r), and with Q(r) once it is shifted by e:
+    K(r) = 1 + r - k(r), where the gap k is linear between the nodes and 0 beyond the last one. Let
+    X be the inverse of K, and u a uniform unit vector of R^M. Noise of radius r is in the event
+    {|y - e| >= K(|y|)} with probability P(r), and after a shift by e with probability Q(r):
 
         P(r) = Pr(|r u - e| >= K(r)) = Pr(1 + u_1 < k (2 + 2 r - k) / (2 r)),          k = k(r),
         Q(r) = Pr(|r u + e| < X(r)) = Pr(1 + u_1 < k (2 (r - 1) + k) / (2 r)),        k = k(X(r)),
 
-    and Q(r) = 0 for r <= 1. As K is linear between nodes, so is r -> k(X(r)) between their K(r).
+    and Q(r) = 0 for r <= 1. Because K is linear between nodes, r -> k(X(r)) is linear between the
+    values of K at the nodes.
 
     Args:
         dimension: M >= 2.
         epsilon: > 0, at most 700.
-        radii: Nodes, increasing from 0.
-        gaps: k at the nodes, in [0, 2], 0 at the first and the last one; K must increase.
+        radii: (n,) nodes, which increase from 0.
+        gaps: (n,) values of k at the nodes, in [0, 2], and 0 at both ends; K must increase.
         weight: The largest value of the test, lambda > 0.
 
     Raises:
@@ -64,14 +65,14 @@ class ThresholdTest:
         return 1 + self.radii - self.gaps
 
     def points(self, pieces: int = 1) -> np.ndarray:
-        """All r where P or Q bends, and `pieces` - 1 points between each two neighbours."""
+        """Return all r at which P or Q bends, and `pieces` - 1 points between neighbours."""
         bends = np.union1d(self.radii, self.outer)
         return split(bends, pieces)
 
     def heights(self, r: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """1 + u_1 at the edges of the caps whose probabilities are P and Q."""
+        """Return 1 + u_1 at the edges of the caps that have the probabilities P and Q."""
         gap = np.interp(r, self.radii, self.gaps)
-        # At r = 0 the height is the limit, the slope of the first piece.
+        # At r = 0 the height is its limit, which is the slope of the first piece of k.
         own = gap + np.divide(gap, r, np.full_like(r, self._first_slope), where=r > 0) * (
             1 - gap / 2
         )
@@ -81,28 +82,29 @@ class ThresholdTest:
         return own, np.where(r > 1, shifted, 0.0)
 
     def values(self, r: np.ndarray) -> np.ndarray:
-        """r^2 + weight (P - e^epsilon Q), in plain floating point."""
+        """Return r^2 + weight (P - e^epsilon Q), without bounds on rounding errors."""
         own, shifted = self.parts(r)
         return r * r + self.weight * (own - shifted)
 
     def parts(self, r: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """P and e^epsilon Q, in plain floating point."""
+        """Return P and e^epsilon Q, without bounds on rounding errors."""
         own, shifted = (cap(height, self.dimension) for height in self.heights(r))
         return own, math.exp(self.epsilon) * shifted
 
     def lower(self, delta: float, tolerance: float = _TOLERANCE) -> float:
-        """A lower bound on inf_r [r^2 + weight (P - e^epsilon Q)] - delta weight.
+        """Return a lower bound on inf_r [r^2 + weight (P - e^epsilon Q)] - delta weight.
 
-        By the theorem of docs/the_limit.md it also bounds sup_x E||A(x) - x||^2 / s^2. The infimum
-        is bounded on cells between the points where P or Q bends.
+        By the theorem of docs/the_limit.md it also bounds sup_x E||A(x) - x||^2 / s^2, for every
+        mechanism A at the l2 sensitivity s. The infimum is bounded on cells between the points at
+        which P or Q bends. See `_TOLERANCE` for the `tolerance`.
         """
         return _lower(self, delta, tolerance)
 
     def _on_cells(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
-        """Lower bounds of `values` on cells [a, b] on which k(r) and k(X(r)) are linear.
+        """Return lower bounds on `values` in cells [a, b] on which k(r) and k(X(r)) are linear.
 
-        The height of P is k + (k / r) (1 - k / 2); on a linear piece k and k / r are monotone. That
-        of Q is k - k (2 - k) / (2 r), which increases in r and in k wherever it is positive.
+        The height of P is k + (k / r) (1 - k / 2), and on a linear piece k and k / r are monotone.
+        The height of Q is k - k (2 - k) / (2 r), which increases in r and in k if it is positive.
         """
         # The largest error of an interpolated gap.
         blur = 8 * _ULP * float(self.gaps.max())
@@ -112,7 +114,7 @@ class ThresholdTest:
             for k, r in zip(ends, (a, b), strict=True)
         ]
         own = np.minimum(*ends) + np.minimum(*slopes) * (1 - (np.maximum(*ends) + 2 * blur) / 2)
-        # K at a node is rounded, which moves k(X(r)) along the slopes of the pieces around.
+        # K at a node is rounded, which moves k(X(r)) along the slopes of neighbouring pieces.
         steep = np.pad(np.abs(np.diff(self.gaps) / np.diff(self.outer)), 1)
         steep = np.maximum(np.maximum(steep[:-2], steep[1:-1]), steep[2:])
         piece = np.clip(np.searchsorted(self.outer, a, "right") - 1, 0, len(steep) - 1)
@@ -133,7 +135,7 @@ class ThresholdTest:
 
 
 def split(edges: np.ndarray, pieces: int) -> np.ndarray:
-    """The edges, and `pieces` - 1 points at equal distances between each two neighbours."""
+    """Return the edges, and `pieces` - 1 equidistant points between neighbours."""
     cuts = [edges[:-1] + share * np.diff(edges) for share in np.arange(1, pieces) / pieces]
     return np.unique(np.concatenate([edges, *cuts]))
 
@@ -144,7 +146,7 @@ def _lower(test: ThresholdTest, delta: float, tolerance: float) -> float:
     a, b = edges[:-1], edges[1:]
     target = float(test.values(edges).min())
     target -= tolerance * max(target - delta * test.weight, 0.0)
-    # Beyond the last point the event is empty and r^2 remains.
+    # Beyond the last point P and Q are 0, and only r^2 remains.
     least = edges[-1] ** 2 * (1 - 4 * _ULP)
     bounds = test._on_cells(a, b)
     while np.any(low := bounds < target) and len(a) * tolerance < _WORK:

@@ -1,1 +1,1 @@
-"""Does a mechanism keep its claim? Its releases and its profile against what it states."""
+"""Compares the claim of a mechanism with its privacy profile and its releases."""

@@ -1,4 +1,4 @@
-"""A verification as text, for a reader who is new to differential privacy."""
+"""Explains a verification to a reader who is new to differential privacy."""
 
 from mechanisms.privacy.profile import Bounds
 from mechanisms.privacy.trade_off import claimed_true_positive_rate
@@ -23,7 +23,7 @@ _BEYOND = [
 
 
 def explain(result: Verification) -> str:
-    """The verification as text, for a reader who is new to differential privacy."""
+    """Return the verification as text."""
     claimed = f"({result.claimed_epsilon:g}, {result.claimed_delta:g})"
     plus = f", plus {result.claimed_delta:g}" if result.claimed_delta else ""
     lines = [
@@ -67,7 +67,7 @@ def explain(result: Verification) -> str:
 
 
 def _limit_broken(result: Verification) -> list[str]:
-    """That the noise is smaller than that of any private mechanism, if it is."""
+    """Say that the noise is smaller than any private mechanism's, if it is."""
     if result.limit_broken is None:
         return []
     stated, least = result.limit_broken
@@ -80,7 +80,7 @@ def _limit_broken(result: Verification) -> list[str]:
 
 
 def _compared(result: Verification) -> str:
-    """Say what the releases showed, or why there is nothing to show."""
+    """Say what the releases showed, or why none was compared."""
     found = result.comparison
     if found is None:
         return "none compared with what the mechanism states"
@@ -106,20 +106,20 @@ def _attack(result: Verification) -> list[str]:
 
 
 def _probability(bounds: Bounds) -> str:
-    """The value; a lower bound of one that is below 1 and would be shown as 1."""
+    """Return a probability as text; if it is below 1 but rounds to 1, "above" a lower bound."""
     if bounds.lower < 1 and f"{bounds.value:.6g}" == "1":
         return f"above {rounded_down(bounds.lower, 6)}"
     return f"{bounds.value:.6g}"
 
 
 def _between(bounds: Bounds) -> str:
-    """The bounds, each rounded in its direction to six digits; one number where they agree."""
+    """Return the bounds, rounded outward to six digits; one number if they agree."""
     low, high = rounded_down(bounds.lower, 6), rounded_up(bounds.upper, 6)
     return low if low == high else f"between {low} and {high}"
 
 
 def _interval(bounds: Bounds) -> str:
-    """The bounds in brackets, nothing where they agree to all digits that are shown."""
+    """Return the bounds in brackets, or "" if they agree in all digits that are shown."""
     if f"{bounds.lower:.6g}" == f"{bounds.upper:.6g}":
         return ""
     return f" [{rounded_down(bounds.lower, 6)}, {rounded_up(bounds.upper, 6)}]"

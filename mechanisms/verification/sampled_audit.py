@@ -4,9 +4,9 @@ P and Q are the output distributions for two neighbouring inputs. A lower bound 
 delta refutes the claim for the mechanism. An upper bound holds for this pair alone: it supports the
 claim only if the pair is the worst one, and only an exact profile proves that.
 
-Samples are drawn in blocks of fixed size, each with its own seed, and only counts are kept: memory
-does not grow with the number of samples, and the draws of a block depend on the seed, the
-distribution and the number of the block alone.
+Samples are drawn in blocks of fixed size, each with its own seed, and only counts are kept. So
+memory does not grow with the number of samples, and the draws of a block depend only on the seed,
+the distribution and the number of the block.
 """
 
 import math
@@ -26,7 +26,7 @@ from mechanisms.check.audit_statistics import (
 )
 from mechanisms.query.query import checked_real
 
-LOSS_BLOCK = 65_536  # losses held at once
+LOSS_BLOCK = 65_536  # losses in a block
 
 _EPSILONS = {"low": 0.0, "high": sys.float_info.max, "allowed": "with 0 <= epsilon < inf"}
 _CONFIDENCES = {
@@ -34,7 +34,7 @@ _CONFIDENCES = {
     "high": math.nextafter(1.0, 0.0),
     "allowed": "with 0 < confidence < 1",
 }
-# The two distributions, and their streams of draws.
+# The two distributions, and the numbers of their streams of draws.
 P, Q = 0, 1
 
 DrawLosses = Callable[..., np.ndarray]  # (rng, n, reverse=bool) -> (n,)
@@ -50,32 +50,33 @@ def audit_losses(
 ) -> AuditResult:
     """Audit a pair whose privacy loss log p(x)/q(x) can be sampled.
 
-    Two methods, each in both directions of the pair; P against Q reads:
+    Two methods are used, each for (P, Q) and for (Q, P). For (P, Q) and its loss L they bound:
     - two samples: P(E) - e^epsilon Q(E) with E = {L > epsilon}, by Clopper-Pearson intervals. The
       lower bound needs no trust in the losses: it holds for any event.
     - one sample: the mean of (1 - e^(epsilon - L))_+ under P, which is delta(epsilon) (Balle,
-      Barthe and Gaboardi 2018, Theorem 5), by betting. Far tighter for small delta or large
+      Barthe and Gaboardi 2018, Theorem 5), by betting. This is far tighter for small delta or large
       epsilon, but only as good as the losses.
     Each of the 12 one-sided bounds (four probabilities and two means, from both sides) gets a
     twelfth of the error probability 1 - confidence.
 
-    A loss of exactly epsilon is not in the event, and rounding must not put it there (at the
-    epsilon of Laplace noise half of all losses are such ties): the event and the mean are taken
-    at epsilon + LOSS_ROUNDING, which can only lower the lower bounds, and twice that is added to
-    the upper bounds, which compensates for it.
+    A loss of exactly epsilon is not in the event, and rounding must not put it there: at the
+    epsilon of Laplace noise half of all losses are such ties. So the event and the mean are taken
+    at epsilon + LOSS_ROUNDING, which can only lower the lower bounds. Twice LOSS_ROUNDING is added
+    to the upper bounds to compensate.
 
     Args:
-        draw_losses: called as draw_losses(rng, n, reverse=False) for n losses log p(x)/q(x) with
-            x ~ P, and with reverse=True for the same losses with x ~ Q. Shape (n,); +-inf where
-            only one of the two can produce x. n is at most `LOSS_BLOCK`; if one draw takes much
-            memory, the function must slice n itself.
-        epsilon: finite, >= 0.
-        samples: draws of P, and as many of Q.
-        seed: >= 0; the result depends on it and on `samples`, nothing else.
-        confidence: in (0, 1); see `familywise_confidence` for several audits.
+        draw_losses: Called as draw_losses(rng, n, reverse=False) for (n,) losses log p(x)/q(x) with
+            x ~ P, and with reverse=True for the same losses with x ~ Q. A loss is +-inf if only one
+            of P and Q can produce x. n is at most `LOSS_BLOCK`; if one draw takes much memory, the
+            function must draw fewer at a time itself.
+        epsilon: Finite, >= 0.
+        samples: The number of draws from P, and from Q.
+        seed: >= 0. For given losses the result depends only on `seed` and `samples`.
+        confidence: The probability with which all bounds hold, in (0, 1); for several audits see
+            `familywise_confidence`.
 
     Raises:
-        TypeError, ValueError: arguments out of range; losses that are NaN or of another shape.
+        TypeError, ValueError: An argument is out of range, or losses are NaN or of another shape.
     """
     settings = settings_of(epsilon, samples, seed, confidence)
     tail = (1.0 - confidence) / 12
@@ -86,7 +87,7 @@ def audit_losses(
         weights = np.zeros(len(value_grid()))
         for rng, n in _blocks(seed, side, samples):
             losses = checked_values(draw_losses(rng, n, reverse=side == Q), n, "draw_losses")
-            # log of the density drawn from over that of the other distribution
+            # The log of the density drawn from, over the density of the other distribution.
             ratios = losses if side == P else -losses
             excess = ratios[ratios > threshold] - threshold
             hits_above += len(excess)
@@ -113,15 +114,15 @@ def audit_losses(
 
 
 def _blocks(seed: int, stream: int, samples: int) -> Iterator[tuple[np.random.Generator, int]]:
-    """A generator and a count for every block of one stream of draws."""
+    """Yield a generator and a number of draws for every block of one stream."""
     for index, start in enumerate(range(0, samples, LOSS_BLOCK)):
-        # The same as SeedSequence(seed).spawn(...)[stream].spawn(...)[index].
+        # Equal to SeedSequence(seed).spawn(...)[stream].spawn(...)[index].
         seeds = np.random.SeedSequence(seed, spawn_key=(stream, index))
         yield np.random.default_rng(seeds), min(LOSS_BLOCK, samples - start)
 
 
 def checked_values(values: np.ndarray, n: int, source: str) -> np.ndarray:
-    """`values` as floats of shape (n,), or ValueError: another shape, or NaN."""
+    """Return `values` as floats; raise ValueError unless the shape is (n,) and none is NaN."""
     values = np.asarray(values, dtype=float)
     if values.shape != (n,):
         raise ValueError(f"{source} must return shape ({n},), got {values.shape}")
@@ -137,7 +138,11 @@ def checked_values(values: np.ndarray, n: int, source: str) -> np.ndarray:
 def settings_of(
     epsilon: float, samples: int, seed: int, confidence: float, least_samples: int = 1
 ) -> dict[str, Any]:
-    """The arguments of an audit, checked, as plain numbers."""
+    """Check the arguments of an audit, and return them as plain numbers.
+
+    Raises:
+        TypeError, ValueError: An argument is not a number, or is out of its range.
+    """
     for name, value, least in (("samples", samples, least_samples), ("seed", seed, 0)):
         if isinstance(value, bool) or not hasattr(value, "__index__"):
             raise TypeError(f"{name} must be an integer, got {value!r}")

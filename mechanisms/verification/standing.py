@@ -1,9 +1,9 @@
 """The standing of a mechanism: the verdict on its claim at the settings of the papers.
 
-Settings outside the range of its theorem do not count: it claims nothing there.
+Settings outside the range of its theorem do not count, because it claims nothing there.
 
-`standings.csv` has them as the reference run found them; ``python -m site_builder.readme`` writes
-it from the rows of the study `guarantee`.
+`standings.csv` has the standings that the reference run found; ``python -m site_builder.readme``
+writes it from the rows of the study `guarantee`.
 """
 
 import csv
@@ -16,7 +16,7 @@ from pathlib import Path
 from mechanisms.verification.verification import HOLDS, LOOSE, REFUTED, UNDECIDED
 
 FILE = Path(__file__).with_name("standings.csv")
-# One setting with such a verdict is enough, the first of them before the second.
+# One setting with such a verdict decides the standing; refuted comes before undecided.
 NOT_TRUE = (REFUTED, UNDECIDED)
 SETTINGS = "settings of the papers in the range of its theorem"
 
@@ -26,10 +26,10 @@ class Standing:
     """A summary of the verdicts on a published claim.
 
     Args:
-        verdict: "refuted" or "undecided" where it is so at some setting; else the more frequent of
-            "holds" and "loose".
-        settings: How many of the papers' settings have this verdict.
-        judged: How many of them have any verdict.
+        verdict: "refuted" or "undecided" if some setting has this verdict; else the more frequent
+            of "holds" and "loose".
+        settings: The number of the papers' settings that have this verdict.
+        judged: The number of the papers' settings that have any verdict.
     """
 
     verdict: str
@@ -44,12 +44,12 @@ class Standing:
 
     @property
     def places(self) -> str:
-        """At how many settings, in words."""
+        """At how many settings the claim has this verdict, in words."""
         return f"{self.settings} of {self.judged} {SETTINGS}"
 
 
 def standing_by(verdicts: Iterable[str]) -> Standing:
-    """The standing by the verdicts at all settings, of which there is at least one."""
+    """Return the standing that follows from the verdicts at all settings, at least one."""
     counted = Counter(verdicts)
     most_frequent = counted.most_common(1)[0][0]
     verdict = next((each for each in NOT_TRUE if each in counted), most_frequent)
@@ -57,7 +57,7 @@ def standing_by(verdicts: Iterable[str]) -> Standing:
 
 
 def standing(key: str) -> Standing | None:
-    """The standing of a mechanism; None where no setting of a paper has a verdict on it."""
+    """Return the standing of a mechanism; None if no setting of a paper has a verdict on it."""
     return _standings().get(key)
 
 

@@ -1,4 +1,4 @@
-"""Compares the claimed and the true privacy of a calibrated mechanism and gives a verdict."""
+"""Compares the claimed and the true privacy of a calibrated mechanism, and gives a verdict."""
 
 import math
 from dataclasses import dataclass, field
@@ -17,11 +17,11 @@ from mechanisms.query.query import Budget, Inconsistent, Query, Unsupported
 from mechanisms.verification.sampled_audit import audit_losses
 
 HOLDS, LOOSE, REFUTED, UNDECIDED = "holds", "loose", "refuted", "undecided"
-# No verdict on the claim: what the mechanism states of itself is not true of it.
+# No verdict on the claim, because what the mechanism states about itself is false.
 INCONSISTENT = "inconsistent"
 # A true claim is loose if its noise has more than this share of extra variance.
 VARIANCE_TOLERANCE = 0.01
-# The false positive rate of the attack that says what an epsilon means.
+# The false positive rate of the attack that shows what an epsilon means.
 FALSE_POSITIVE_RATE = 0.01
 
 
@@ -32,26 +32,27 @@ class Verification:
     Args:
         mechanism, calibration: Key of the mechanism, and its calibration.
         claimed_epsilon, claimed_delta: The claim; delta is 0 if pure privacy is claimed.
-        true_delta: delta(claimed_epsilon) with bounds, None without a profile.
-        true_epsilon: epsilon(claimed_delta) with bounds (infinite if there is none), or None.
-        noise_scale: The first parameter of the noise, or None if it has none.
-        noise_parameter: Its name, such as sigma, a standard deviation, or R1SMG's sigma_star, a
-            variance.
+        true_delta: delta(claimed_epsilon) with bounds; None without a profile.
+        true_epsilon: epsilon(claimed_delta) with bounds, infinite if no epsilon is large enough;
+            None without a profile.
+        noise_scale: The first parameter of the noise; None if the noise has none.
+        noise_parameter: The name of that parameter, such as sigma, a standard deviation, or R1SMG's
+            sigma_star, a variance.
         expected_loss: E||noise||^2; None for mechanisms that are not additive.
-        wasted_variance: Variance of the noise over that of the same noise rescaled until the true
-            delta is the claimed one (below 1: too little noise), or None if unknown.
+        wasted_variance: Variance of the noise, over the variance of the same noise rescaled until
+            the true delta is the claimed one (below 1: too little noise); None if unknown.
         verdict: "holds" (proved), "loose" (holds, and wastes more than 1% of variance), "refuted"
             (proved, or sampled with the audit's confidence), "undecided"; "inconsistent" if the
             mechanism contradicts itself, so that nothing is known about its claim.
-        audit: The sampled audit of the worst pair, or None without samples or where that pair is
-            not known.
-        not_sampled: Why that pair is not known, or None where no samples were asked for or it is.
-        slack: Why the true delta and epsilon are known between their bounds only, or None.
-        profile: The true privacy profile, or None.
+        audit: The sampled audit of the worst pair; None without samples, or if that pair is not
+            known.
+        not_sampled: Why the worst pair is not known, if samples were asked for; else None.
+        slack: Why only bounds on the true delta and epsilon are known; else None.
+        profile: The true privacy profile; None without one.
         query: The query that the mechanism is calibrated to.
-        contradiction: A sentence, if the verdict is "inconsistent".
+        contradiction: How the mechanism contradicts itself, if the verdict is "inconsistent".
         comparison: How many releases agree with what the mechanism states, or why none was
-            compared; None if it was not asked for or shows a contradiction.
+            compared. None if no comparison was asked for, or if it shows a contradiction.
     """
 
     mechanism: str
@@ -75,18 +76,19 @@ class Verification:
 
     @cached_property
     def advantage(self) -> Bounds | None:
-        """The largest difference of the true and false positive rates of an attacker.
+        """An attacker's largest difference between true and false positive rate.
 
-        One who distinguishes two neighbouring data sets by one release. None without a profile.
+        The attacker distinguishes two neighbouring data sets by one release. None without a
+        profile.
         """
         return self.profile.delta(0.0) if self.profile else None
 
     @cached_property
     def limit_broken(self) -> tuple[float, float] | None:
-        """The stated RMSE of an element and the least that any private mechanism can have.
+        """The stated RMSE of an element, and the least that any private mechanism can have.
 
-        None unless the first is below the second: such a claim needs no profile to be false. The
-        limit is that of a fast test, and is not asked for where the claim is true.
+        None unless the first is below the second, which shows without a profile that the claim is
+        false. The least is the limit of a fast test. None also if the claim is true.
         """
         if self.query is None or self.expected_loss is None or self.verdict in (HOLDS, LOOSE):
             return None
@@ -97,11 +99,14 @@ class Verification:
 
     @cached_property
     def true_positive_rate(self) -> Bounds | None:
-        """The attacker's largest rate at `FALSE_POSITIVE_RATE`, None without a profile."""
+        """An attacker's largest true positive rate at `FALSE_POSITIVE_RATE`.
+
+        None without a profile.
+        """
         return true_positive_rate(self.profile, FALSE_POSITIVE_RATE) if self.profile else None
 
     def to_dict(self) -> dict:
-        """The verification as a dictionary of plain values, for JSON."""
+        """Return the verification as a dictionary of plain values, for JSON."""
         bounds = {
             "true_delta_at_epsilon": self.true_delta,
             "true_epsilon_at_delta": self.true_epsilon,
@@ -141,13 +146,13 @@ def verify(
     confidence: float = 0.999,
     effort: Effort | None = THOROUGH,
 ) -> Verification:
-    """Compare a mechanism with itself, and its claim with its exact profile and with samples.
+    """Compare a mechanism with what it states, and its claim with its exact profile and samples.
 
     Args:
-        mechanism: Calibrated at either calibration.
-        samples: Draws of the sampled audit from each side of the worst pair; 0 for no audit. The
-            audit draws privacy losses of the profile by sufficient statistics, never in M
-            dimensions.
+        mechanism: A mechanism at either calibration.
+        samples: The number of draws of the sampled audit from each side of the worst pair; 0 for no
+            audit. The audit draws privacy losses of the profile by sufficient statistics, never in
+            M dimensions.
         seed: Seed of all draws.
         confidence: Confidence of the audit.
         effort: How many releases are compared with the stated moments and profile, see
@@ -186,7 +191,7 @@ def verify(
         )
     true_delta, true_epsilon = profile.delta(epsilon), profile.epsilon(delta)
     slack = profile.slack
-    # The samples of an upper bound may belong to no two data sets.
+    # If the profile is only an upper bound, its losses may belong to no two data sets.
     audit = None
     if samples and not slack:
         audit = audit_losses(
@@ -221,7 +226,7 @@ def verify(
 
 
 def _contradiction_of_losses(audit: AuditResult, true_delta: Bounds) -> str | None:
-    """How the losses that a profile draws contradict the delta that it states, or None."""
+    """Say how the losses that a profile draws contradict the delta that it states, or None."""
     consistent = audit.consistent and audit.delta_lower <= true_delta.upper * (1 + TOLERANCE)
     if consistent and audit.forward.delta.upper >= true_delta.lower * (1 - TOLERANCE):
         return None
@@ -236,7 +241,7 @@ def _wasted_variance(
     profile: PrivacyProfile, epsilon: float, delta: float, true_delta: Bounds
 ) -> float | None:
     reached = getattr(true_delta, profile.calibrated_curve)
-    # Met within rounding: the search would end where it began.
+    # Delta is reached within rounding, so that the search would end where it began.
     if delta > 0 and abs(reached - delta) <= TOLERANCE * delta:
         return 1.0
     try:
@@ -254,10 +259,11 @@ def _verdict(
     wasted: float | None,
     audit: AuditResult | None,
 ) -> str:
-    """The claim counts as true if it is within rounding of the truth in delta or in epsilon.
+    """Return the verdict on the claim of (epsilon, delta).
 
-    At a claimed delta of 0 relative accuracy exists in epsilon only. Lower bounds refute: they are
-    0 where nothing more is known.
+    The claim counts as true if it is within rounding of the truth in delta or in epsilon: at a
+    claimed delta of 0 only epsilon has a relative accuracy. Lower bounds refute the claim; they are
+    0 if nothing more is known.
     """
     most_delta, most_epsilon = delta * (1 + TOLERANCE), epsilon * (1 + TOLERANCE)
     if true_delta.upper <= most_delta or true_epsilon.upper <= most_epsilon:
