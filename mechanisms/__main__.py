@@ -149,10 +149,7 @@ def _show(answer: dict, indent: str = "") -> str:
 
 
 def _in_words(error: Exception, options) -> str:
-    """Describe an error in one line, with its place unless it is about the input.
-
-    An error that the user's own code raised has its place too, whatever its type.
-    """
+    """Describe an error, with its place if it came from the user's code or not from the input."""
     given = (getattr(options, name, None) for name in ("key", "score"))
     outside = [name for name in given if name and ":" in name]
     raising = next((name for name in outside if went_through(error, name)), "")

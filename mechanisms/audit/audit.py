@@ -1,8 +1,7 @@
 """Audits a mechanism by its outputs alone, by a plan that is fixed beforehand.
 
-The first third of the outputs trains the scores. The second third chooses two events {score > t}
-or {score < t}: one for the bound on delta, one for the bound on epsilon. The last third is counted
-once.
+The first third of the outputs trains the scores. The second chooses two events {score > t} or
+{score < t}: one for the bound on delta, one for that on epsilon. The last third is counted once.
 """
 
 import dataclasses
@@ -42,12 +41,12 @@ from mechanisms.verification.sampled_audit import checked_values, settings_of
 from mechanisms.verification.verification import REFUTED, UNDECIDED
 
 DEFAULT_SAMPLES, FEWEST_SAMPLES = 10_000, 16
-# Batches of COMPARED rows are drawn twice, with two generators. If at least DISTINCT of the rows
-# differ, the probability that both batches are equal by chance is below 1e-12.
+# COMPARED rows of a batch are drawn twice. If at least DISTINCT of them differ, they come again by
+# chance with a probability below 1e-12.
 COMPARED, DISTINCT = 128, 8
 # The parts of the plan, each drawn with its own seed.
 TRAINED, CHOSEN, COUNTED = range(3)
-# The number of thresholds that are tried for each score, sign and order of the values.
+# Thresholds that are tried for each score, sign and order of the values.
 THRESHOLDS = 500
 
 
@@ -62,10 +61,7 @@ class Event:
     threshold: float
 
     def count(self, outputs: Sequence[np.ndarray], epsilon: float, tail: float) -> DirectedAudit:
-        """Count the outputs (n, *shape) for each value in the event, and bound delta by the counts.
-
-        tail: The probability with which each of the four bounds may err.
-        """
+        """Count the outputs (n, *shape) for each value in the event, and bound delta by them."""
         hits = []
         for side in self.order:
             scores = checked_values(self.score(outputs[side]), len(outputs[side]), "score")
@@ -85,9 +81,9 @@ class OutputAudit:
 
     Attributes:
         confidence: The probability with which both lower bounds hold.
-        samples: The number of outputs for each value; a third, `counted.trials`, is counted.
-        delta_lower: A lower bound on the delta of the pair at `epsilon`, in [0, 1).
-        epsilon_lower: A lower bound on the epsilon of the pair at `claimed_delta`, >= 0.
+        samples: Outputs for each value; a third, `counted.trials`, is counted.
+        delta_lower: A lower bound on the pair's delta at `epsilon`, in [0, 1).
+        epsilon_lower: A lower bound on the pair's epsilon at `claimed_delta`, >= 0.
         counted: The counts of the event that bounds delta best.
         pair: The name of the pair, if the audit chose it.
     """
@@ -131,17 +127,16 @@ def audit_samples(
         sources: The sources of outputs for the first and for the second value; see `outputs`.
         epsilon, delta: The claim: epsilon is finite and >= 0, and delta is in [0, 1).
         values: The two values, for the score `distance`.
-        score: A function from outputs (n, *shape) to numbers (n,), larger for outputs that seem to
-            come from the first value, such as a log-likelihood ratio; or a name of `scores.SCORES`.
-            By default `mean`, `spread` and, with `values`, `distance` are tried, and the one that
-            distinguishes best is used.
-        samples: The number of outputs for each value, at least 16.
-        seed: An integer >= 0. The result depends on it, on `samples` and on the sources.
+        score: A function of outputs (n, *shape), larger for those that seem to come from the first
+            value, such as a log-likelihood ratio; or a name of `scores.SCORES`. By default `mean`,
+            `spread` and, with `values`, `distance` are tried, and the best one is used.
+        samples: Outputs for each value, at least 16.
+        seed: >= 0. The result depends on it, on `samples` and on the sources.
         confidence: The probability with which both bounds hold, in (0, 1).
 
     Raises:
         TypeError, ValueError: An argument is out of range, an audit cannot hold so many numbers, or
-            a source or a score returns what it must not.
+            a source or a score fails.
     """
     delta = checked_real("delta", delta, **DELTAS)
     settings = settings_of(epsilon, samples, seed, confidence, least_samples=FEWEST_SAMPLES)
@@ -219,8 +214,8 @@ def audit_release(
     Args:
         release: Called as release(value, rng) for one output: finite numbers of one shape, drawn
             with `rng` alone; `value` is read-only.
-        first, second: The answers for two neighbouring data sets: arrays of finite numbers that
-            have one shape and differ.
+        first, second: The answers for two neighbouring data sets: different arrays of finite
+            numbers, of one shape.
         epsilon, delta: The claim.
         batch: Whether to call release(value, rng, count) instead, which returns `count` independent
             outputs, one per row.
@@ -275,8 +270,7 @@ def audit_mechanism(
         settings: score, samples and seed of `audit_samples`.
 
     Raises:
-        TypeError, ValueError: As `audit_release`; or no pair of values is known that the query
-            allows.
+        TypeError, ValueError: As `audit_release`; or no pair is known that the query allows.
         Unsupported: The mechanism claims no privacy.
     """
     if mechanism.guarantee == "none":

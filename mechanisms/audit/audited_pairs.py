@@ -22,13 +22,13 @@ MOVED = 2
 def audited_pairs(release: Callable, query: Query) -> list[tuple[str, Sequence[np.ndarray]]]:
     """Return pairs of values that the query allows, with their names.
 
-    Up to `PAIRS` pairs start at a constant value. If the query states an element range, `MOVED` of
-    their changes are also tried at both edges of the range and at a random value: only there may
-    noise show that depends on the value, or is cut at the edges.
+    Up to `PAIRS` start at a constant value. If a range of the elements is stated, `MOVED` of their
+    changes are tried at both edges of it and at a random value too: noise that depends on the
+    value, or is cut at the edges, may show only there.
 
     Args:
-        release: A function (value, rng) that returns an answer of the query's shape. Its answers
-            show where its noise is least.
+        release: A function (value, rng) whose answers, of the query's shape, show where its noise
+            is least.
         query: The query that `release` answers.
     """
     constant = constant_value(query)

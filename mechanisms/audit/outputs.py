@@ -24,8 +24,7 @@ PAIR_NAMES = ("first", "second")
 LARGEST_BATCH, BATCH_NUMBERS, FIRST_BATCH = 1 << 16, 1 << 18, 16
 # Scores sum fourth powers of the outputs, which must stay finite.
 LARGEST = 1e70
-# An audit of this many numbers for each value takes 1.3 GB (measured): it holds a third of them at
-# a time, with copies.
+# With this many numbers for each value an audit takes 1.3 GB: it holds a third of them, and copies.
 LARGEST_NUMBERS = 10**8
 
 
@@ -37,8 +36,8 @@ def one_by_one(release: Release) -> ReleaseMany:
 def from_batches(release: ReleaseMany, value: np.ndarray) -> Source:
     """Return the source of the outputs of `release(value, rng, count)`; `value` is read-only.
 
-    The source raises ValueError if the outputs are not finite numbers, change their shape or are
-    not `count` rows, and if the function calls sys.exit.
+    The source raises ValueError if the outputs are not `count` rows of finite numbers or change
+    shape, and if the function calls sys.exit.
     """
     value = np.array(value)
     value.flags.writeable = False
@@ -57,10 +56,7 @@ def from_batches(release: ReleaseMany, value: np.ndarray) -> Source:
 
 
 def checked_size(outputs: int, output: np.ndarray) -> int:
-    """Return the size of an output; raise ValueError if it is 0, or an audit cannot hold so many.
-
-    outputs: A third of the samples, which an audit holds at a time.
-    """
+    """Return the size of an output; raise ValueError if it is 0, or too large for so many."""
     size = output.size
     if not size:
         raise ValueError(f"an output must hold at least one number, got shape {output.shape}")
@@ -147,8 +143,7 @@ def load_function(name: str, *parameters: str) -> Callable:
     """Return the function that ``module:function`` names; the module must be importable.
 
     Args:
-        name: ``module:function``.
-        parameters: The names of the parameters that it must take.
+        parameters: The parameters that it must take.
 
     Raises:
         ValueError: There is no such module or function, the module cannot be imported, or the
@@ -184,8 +179,7 @@ def load_pair(path: str | Path) -> tuple[np.ndarray, np.ndarray]:
 def check_pair(first: np.ndarray, second: np.ndarray, *, source: str = "the pair") -> None:
     """Raise ValueError unless these are two different values of one shape, of finite numbers.
 
-    Two equal values can show nothing, and the release would be blamed for numbers that are not
-    finite.
+    Equal values can show nothing, and the release would be blamed for what is not finite.
     """
     if first.shape != second.shape:
         raise ValueError(f"{source} must hold one shape, got {first.shape} and {second.shape}")

@@ -8,17 +8,15 @@ Score = Callable[[np.ndarray], np.ndarray]  # (n, *shape) -> (n,)
 # Learns a score from outputs for both values, which are not counted.
 Learner = Callable[[Sequence[np.ndarray]], Score]
 
-# The exponent of a last bit is clipped to this range. A zero, a multiple of all powers of two, has
-# the upper end.
+# Exponents of bits are clipped to this range; zero, a multiple of all powers of two, has its end.
 _LOWEST_BIT, _HIGHEST_BIT = -160, 64
 
 
 def lowest_bits(outputs: np.ndarray) -> np.ndarray:
     """Return the exponent of the last bit that is set in each element, in the same shape.
 
-    The rounded sum of a value and noise can only be some floating-point numbers, and the value
-    decides which. So the last bits of the sum reveal what the noise should hide (Mironov, CCS
-    2012).
+    The value decides which floating-point numbers a rounded sum of value and noise can be. So the
+    last bits of the sum reveal what the noise should hide (Mironov, CCS 2012).
     """
     fraction, exponent = np.frexp(outputs)
     digits = (np.abs(fraction) * 2.0**53).astype(np.int64)

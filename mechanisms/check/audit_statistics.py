@@ -1,7 +1,7 @@
 """Confidence bounds on probabilities, means, delta and epsilon from samples.
 
-Every bound is one-sided, is valid for every sample size, and fails with probability at most `tail`.
-So an interval of two bounds holds with probability at least 1 - 2 tail.
+Every bound is one-sided, holds for every sample size, and fails with probability at most `tail`. So
+an interval of two bounds holds with probability at least 1 - 2 tail.
 """
 
 import dataclasses
@@ -16,14 +16,14 @@ import scipy
 
 # The probability of a false alarm in all checks of one mechanism; for a thousand mechanisms, 0.1%.
 ERROR = 1e-6
-# The probability with which each one-sided bound fails. At most 400 bounds share ERROR: for the
-# means and variances of up to eight samples of the loss, changes at two multiples, a grid, a
-# direction of two values, atoms, pairs of releases of five samples, norms of eight, and signs.
+# One-sided bounds share it: for the means and variances of up to eight samples of the loss, changes
+# at two multiples, a grid, a direction of two values, atoms, pairs of releases of five samples,
+# norms of eight, and signs.
 TAIL = ERROR / 400
 # A relative excess over a claim up to this is attributed to rounding.
 ROUNDING = 1e-6
-# Losses are taken to be exact to within this. A loss of exactly epsilon is not above epsilon, and
-# rounding must not put it there.
+# Losses are taken to be exact to within this, because rounding must not put a loss of exactly
+# epsilon above it.
 LOSS_ROUNDING = 1e-9
 
 
@@ -48,7 +48,7 @@ class DirectedAudit:
 
     Attributes:
         event: The event E, fixed before the counted samples are drawn.
-        trials: The number of samples counted of each distribution.
+        trials: Samples counted of each distribution.
         hits_a, hits_b: How many samples of A and of B lie in E.
         probability_a, probability_b: Clopper-Pearson intervals of A(E) and B(E).
         two_sample: Bounds on delta from these two intervals. The upper one is 1 unless E is known
@@ -106,7 +106,7 @@ class DirectedAudit:
 
     @property
     def delta(self) -> Interval:
-        """Bounds on delta: the tighter lower bound and the tighter upper bound of both methods."""
+        """Bounds on delta: the tighter lower and the tighter upper one of both methods."""
         one_sample = self.one_sample or Interval(0.0, 1.0)
         return Interval(
             max(self.two_sample.lower, one_sample.lower),
@@ -136,11 +136,10 @@ class DirectedAudit:
 class AuditResult:
     """The result of an audit of distributions (P, Q) at `epsilon`.
 
-    The pair is (epsilon, delta)-indistinguishable if delta is at least the delta of (P, Q) and the
-    delta of (Q, P).
+    The pair is (epsilon, delta)-indistinguishable if delta is at least that of both directions.
 
     Attributes:
-        samples: The number of draws from each distribution.
+        samples: Draws from each distribution.
         confidence: The probability with which all bounds hold at once.
         forward, reverse: The audits of (P, Q) and of (Q, P).
     """
@@ -164,10 +163,9 @@ class AuditResult:
 
     @property
     def consistent(self) -> bool:
-        """Whether the two methods agree.
+        """Whether the methods agree.
 
-        If the losses are log p/q of the draws, they disagree with probability at most
-        1 - confidence.
+        If the losses are log p/q of the draws, they do so with probability at least `confidence`.
         """
         return all(d.delta.lower <= d.delta.upper for d in (self.forward, self.reverse))
 
@@ -203,13 +201,10 @@ class AuditResult:
 def clopper_pearson(hits, trials: int, tail: float) -> tuple[np.ndarray, np.ndarray]:
     """Return lower and upper bounds on the probabilities of events seen in `hits` of `trials`.
 
-    The lower bound is 0 if hits = 0, and the upper bound is 1 if hits = trials.
-    Source: Clopper and Pearson (Biometrika 26, 1934).
+    Clopper and Pearson (Biometrika 26, 1934). The lower bound is 0 without a hit, the upper bound 1
+    with hits alone.
 
-    Args:
-        hits: Integers in [0, trials], in an array of any shape, which the bounds share.
-        trials: The number of samples.
-        tail: The probability with which each bound fails.
+    hits: Integers in [0, trials], in an array of any shape, which the bounds share.
     """
     return least_probability(hits, trials, tail), largest_probability(hits, trials, tail)
 
@@ -257,16 +252,12 @@ def betting_interval(values: np.ndarray, weights: np.ndarray, tail: float) -> In
     A bettor who takes the mean to be above m puts the share c of the wealth on every sample x_i, at
     odds that are fair for m. Then the wealth is prod_i (1 - c + c x_i / m). If the mean is m or
     less, the expected wealth is at most 1, and so is its average over fixed shares. By Markov's
-    inequality, every m at which the wealth reaches 1/tail can be rejected. The wealth falls in m,
-    so the lower bound is a root. The upper bound is the same bet on 1 - x. The bounds adapt to the
-    variance, which for small values is far below the variance of an event with the same mean.
+    inequality every m whose wealth reaches 1/tail can be rejected. The wealth falls in m, so the
+    lower bound is a root. The upper bound is the same bet on 1 - x. The bounds adapt to the
+    variance, which for small values is far below that of an event with the same mean.
 
-    Args:
-        values: (n,) numbers in [0, 1].
-        weights: (n,) numbers of samples that took each value, as counts or as the shares of
-            `spread_on_grid`.
-        tail: The probability with which each bound fails.
-
+    `weights` says how many samples took each of `values`, as counts or as the shares of
+    `spread_on_grid`.
     Source: Waudby-Smith and Ramdas, Estimating means of bounded random variables by betting
     (JRSS B 86, 2024), Section 4; for the average over shares, Orabona and Jun, Tight
     concentrations and confidence sequences from the regret of universal portfolio (IEEE Trans.
@@ -305,12 +296,8 @@ def _betting_lower_bound(values: np.ndarray, weights: np.ndarray, tail: float) -
 def familywise_confidence(confidence: float, audits: int) -> float:
     """Return the confidence that each audit needs so that all hold at once (Bonferroni).
 
-    The audits need not be independent. The price is small: the number of samples that an audit
-    needs grows with the logarithm of 1 / (1 - confidence).
-
-    Args:
-        confidence: The confidence that all audits have together.
-        audits: The number of audits, at least 1.
+    The audits, at least 1, need not be independent. The samples that an audit needs grow only with
+    the logarithm of 1 / (1 - confidence).
 
     Raises:
         ValueError: `confidence` is not in (0, 1).

@@ -1,8 +1,8 @@
 """The checks of a mechanism, in the order of causes: the first that fails says what is wrong.
 
-`Check.require` runs one check, for the tests of a mechanism's author. All bounds hold for every
-sample size and distribution. Together the checks accuse a mechanism that does what it states with a
-probability of at most `audit_statistics.ERROR`.
+`Check.require` runs one check, for an author's tests. All bounds hold for every sample size and
+distribution: together the checks accuse a mechanism that does what it states with probability at
+most `audit_statistics.ERROR`.
 """
 
 import warnings
@@ -66,10 +66,9 @@ class Check:
         name: Name of the check.
         statement: A sentence that is true of a mechanism that passes.
         find: Yields a sentence for every way in which the evidence contradicts the statement.
-        needs: Names of attributes of the evidence that must all be true, or the check finds
-            nothing; by default the count of releases.
-        in_every_cell: Whether a study runs the check for every mechanism of a cell.
-        in_studies: Whether a study runs the check for the first mechanism of a cell.
+        needs: Attributes of the evidence that must be true, or the check finds nothing.
+        in_every_cell: Whether a study runs it for every mechanism of a cell.
+        in_studies: Whether a study runs it for the first mechanism of a cell.
     """
 
     name: str
@@ -80,7 +79,7 @@ class Check:
     in_studies: bool = True
 
     def require(self, mechanism: Mechanism, *, seed: int = 0, effort: Effort = THOROUGH) -> None:
-        """Raise Inconsistent if a mechanism fails the check; see `require_consistent`."""
+        """Raise Inconsistent if a mechanism fails; see `require_consistent`."""
         require_consistent(mechanism, seed=seed, effort=effort, checks=(self,))
 
     def failures(self, evidence: Evidence) -> Iterator[str]:
@@ -103,8 +102,8 @@ def atoms(evidence: Evidence) -> Iterator[str]:
         return
     training, at_random = evidence.training, evidence.noise_of_random_value
     rounding = 4 * np.finfo(float).eps * evidence.largest
-    # A sum of zeros and noise is not rounded. A sum of a random value and noise is rounded only
-    # slightly, unless the value is far larger than the noise.
+    # A sum of noise and zeros is not rounded, and that of noise and a random value only slightly,
+    # unless the value is far larger.
     is_rounded = evidence.constant.any() or rounding > 1e-10 * evidence.scale
     # Around the constant, a record may change an element by only half as much.
     share = 8 * rounding / evidence.query.change_of_one if is_rounded else 0.0
@@ -189,7 +188,7 @@ def neighbours(evidence: Evidence) -> Iterator[str]:
         if pairs:
             evidence.compared += 1
             yield from find_telling_pair(evidence, pairs)
-        # As many releases as `find_telling_pair` draws of each value to choose a pair.
+        # As many as `find_telling_pair` draws of each value to choose a pair.
         count = max(LEAST, count // max(len(pairs), 1))
     if not evidence.time_is_up():
         yield from find_moving_grid(evidence, count)
@@ -318,12 +317,7 @@ IN_EVERY_CELL = tuple(check for check in CHECKS if check.in_every_cell)
 
 @dataclass(frozen=True)
 class Comparison:
-    """How many releases agreed with what a mechanism states, or why none was compared.
-
-    Attributes:
-        releases: The number of releases that were drawn; 0 if none was compared.
-        missing: Why none was compared; completes "not compared with what the mechanism states:".
-    """
+    """How many releases agreed with what a mechanism states, or why none was compared."""
 
     releases: int
     missing: str = ""
@@ -339,7 +333,7 @@ def require_consistent(
     """Raise Inconsistent, with the first sentence found, if a mechanism fails a check.
 
     Args:
-        mechanism: A mechanism at either calibration.
+        mechanism: At either calibration.
         seed: Seed of the draws, >= 0.
         effort: How much the checks may draw.
         checks: The checks to run, in order.
@@ -358,11 +352,9 @@ def require_consistent(
 
 
 def require_consistent_in_study(mechanism: Mechanism, *, seed: int, first: bool) -> None:
-    """Run the checks of a study, of which there are more for the first mechanism of a cell.
+    """Run the checks of a study: more of them for the first mechanism of a cell.
 
     Args:
-        mechanism: A mechanism at either calibration.
-        seed: Seed of the draws, >= 0.
         first: Whether this is the first mechanism of the cell that is checked.
 
     Raises:

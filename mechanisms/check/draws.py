@@ -1,10 +1,9 @@
 """Checks that every release is drawn afresh, from the given generator, and without atoms.
 
-If a claim covers every real change of a value, the noise takes no number with a probability above
-delta (it has no larger atom). For if it takes a number with probability p, it takes K others, one
-for each of K fractions of a change, with a probability of at least (p - delta) / e^epsilon each.
-Because K is arbitrary, p <= delta. If numbers within the share w of a change count as one, there
-are 1 / w such numbers, so that p <= delta + e^epsilon w.
+If a claim covers every real change of a value, the noise has no atom above delta. For if it takes a
+number with probability p, it takes K others, one for each of K fractions of a change, with
+probability at least (p - delta) / e^epsilon each. Because K is arbitrary, p <= delta. If numbers
+within the share w of a change count as one, there are 1 / w of them: p <= delta + e^epsilon w.
 """
 
 from collections.abc import Callable, Iterator
@@ -19,7 +18,7 @@ from mechanisms.privacy.profile import PrivacyProfile
 SEED = 1
 # At so large an epsilon, delta is the probability of events that a neighbour cannot produce.
 LARGE_EPSILON = 30.0
-# Allowed probability that a sum of an element and noise is rounded to the element itself.
+# Allowed probability that the sum of an element and noise is rounded to the element.
 COINCIDENCE = 1e-3
 
 
@@ -52,8 +51,7 @@ def find_writes(evidence: Evidence) -> Iterator[str]:
 def find_shared_noise(draws: np.ndarray, others: np.ndarray) -> Iterator[str]:
     """Yield sentences if releases of one call share noise (n, *shape), up to its sign.
 
-    Independent releases equal one another as often as they equal `others`, the same number of
-    releases of another call.
+    Independent releases equal one another as often as they equal `others`, as many of another call.
     """
     sizes, other_sizes = (np.abs(each.reshape(len(each), -1)) for each in (draws, others))
     far = _equal(sizes, other_sizes)
@@ -81,8 +79,8 @@ def find_constant_noise(draws: np.ndarray, others: np.ndarray) -> Iterator[str]:
 def find_correlated_releases(draws: np.ndarray, others: np.ndarray) -> Iterator[str]:
     """Yield sentences if noise (n, *shape) depends on the noise of another release of its call.
 
-    If releases are independent, the inner product with another release of the call is as often
-    above as below the product with one of `others`, of another call, whatever the distribution.
+    For independent releases the product with another release of the call is as often above as below
+    that with one of `others`, of another call, whatever the distribution.
     """
     flat, far = (each.reshape(len(each), -1) for each in (draws, others))
     for which, first, second in _paired(flat):
@@ -100,8 +98,8 @@ def find_correlated_releases(draws: np.ndarray, others: np.ndarray) -> Iterator[
 def find_alike_elements(draws: np.ndarray, others: np.ndarray) -> Iterator[str]:
     """Yield a sentence if elements of one release are too often equal up to their sign.
 
-    The noise (n, *shape) states that its elements are independent and alike. Then a release has as
-    many equal elements as a row that is mixed of elements of n other releases.
+    If the elements of noise (n, *shape) are independent and alike, a release has as many equal
+    elements as a row that is mixed of n other releases.
     """
     sizes, far = (np.abs(each.reshape(len(each), -1)) for each in (draws, others))
     places = np.arange(far.shape[1])
@@ -158,10 +156,10 @@ def find_recurring_numbers(
     """Yield a sentence if numbers recur in draws of noise (n, *shape).
 
     Args:
-        training: Noise of a constant; the numbers that recur in it are tested.
-        test: Noise of another value, which tests them. A mechanism may round its answers, which
-            repeats numbers too, but other numbers at another value.
-        rounding: The largest rounding error of a number in `test`.
+        training: Noise of a constant, which chooses the numbers.
+        test: Noise of another value, which judges them. A mechanism may round its answers, which
+            repeats numbers too, but other ones at another value.
+        rounding: Rounding error of a number of `test`.
         delta: The largest claimed probability of one number, see `claimed_of_numbers`.
     """
     numbers, times = np.unique(training, return_counts=True)
@@ -184,8 +182,8 @@ def find_exact_answers(draws: np.ndarray, delta: float) -> Iterator[str]:
     """Yield sentences if releases contain the value itself, in an element or everywhere.
 
     Args:
-        draws: Noise (n, *shape) of a random value. To round an answer does not reproduce such a
-            value, and to add noise to it seldom does.
+        draws: Noise (n, *shape) of a random value. Rounding an answer does not reproduce such a
+            value, and adding noise to it seldom does.
         delta: The largest claimed probability of one number, see `claimed_of_numbers`.
     """
     exact = ~draws.reshape(len(draws), -1).astype(bool)
@@ -207,8 +205,8 @@ def find_repeated_noise(
 ) -> Iterator[str]:
     """Yield a sentence if noise (n, *shape) of one value recurs as a whole at another value.
 
-    If no noise has a probability above `delta`, some pair of n and m releases has equal noise with
-    a probability of at most n m delta. A mechanism that rounds gives other noise at another value.
+    If no noise is likelier than `delta`, some of n times m pairs of releases are equal with
+    probability at most n m delta. A mechanism that rounds gives other noise at another value.
     """
     first, second = (each.reshape(len(each), -1) for each in (draws, others))
     if first.shape[1] == 1 or len(first) * len(second) * delta > TAIL:

@@ -17,20 +17,20 @@ from mechanisms.query.query import Query, Unsupported
 EPSILONS = np.array([0.0, 1.0])
 # The fewest releases of a sample of additive noise, unless the numbers of an effort allow fewer.
 FEWEST = 4
-# Fewer than LEAST releases of each of two values show only plain differences. A sample of additive
-# noise, whose moments are compared too, has LEAST_OF_NOISE releases, or fewer if they take long.
+# Fewer than LEAST releases of each of two values show only plain differences. Additive noise, whose
+# moments are compared too, has LEAST_OF_NOISE, or fewer if they take long.
 LEAST, LEAST_OF_NOISE = 64, 128
 # The time of a release is measured on this many releases if a mechanism draws many at once.
 LOOK = 16
-# Multiples of the seconds of an effort: after PATIENCE times as long no further comparison begins,
-# and no comparison is made that would take longer than MOST_PATIENCE times as long.
+# Multiples of the seconds of an effort. After PATIENCE times as long no further comparison begins.
+# One that would take longer than MOST_PATIENCE times as long is not made.
 PATIENCE, MOST_PATIENCE = 3, 10
 # Other methods by which studies release; a mechanism may define its own.
 OTHER_RELEASES = ("release_all", "release_with_diagnostics")
 # The number of releases of a random value for each release of a constant.
 RANDOM_PER_CONSTANT = 3
-# The number of samples of `count` releases that checks of additive noise draw: two of a constant,
-# one drawn at once, RANDOM_PER_CONSTANT of a random value, and three that look for a grid.
+# Samples of `count` releases that checks of additive noise draw: two of a constant, one drawn at
+# once, RANDOM_PER_CONSTANT of a random value, and three that look for a grid.
 SAMPLES = 6 + RANDOM_PER_CONSTANT
 # A relative change far above rounding, and far below the grid of any noise.
 SMALL_CHANGE = 2.0**-40
@@ -51,8 +51,8 @@ class Effort:
 
     Attributes:
         numbers, releases: A sample of additive noise has about min(numbers / M, releases) / 4
-            releases of M elements, a sample of other answers about min(numbers / (8 M), releases).
-            An answer of more than `numbers` elements is not released, and nothing is compared.
+            releases of M elements, one of other answers about min(numbers / (8 M), releases).
+            An answer of more than `numbers` elements is not released at all.
         seconds: CPU time for all releases. A slow mechanism is released less often, but as often as
             a comparison needs if that takes at most `MOST_PATIENCE` times as long.
     """
@@ -129,9 +129,9 @@ class Evidence:
 
     @cached_property
     def count(self) -> int:
-        """The number of releases in a sample, which is even; 0 if `missing` says why there is none.
+        """The number of releases in a sample, even; 0 if `missing` says why there is none.
 
-        An even sample has two halves, of which one may repeat the other.
+        What is drawn at once may begin to repeat itself in the middle.
         """
         if not self._is_releasable():
             return 0
@@ -160,10 +160,9 @@ class Evidence:
         return not self.missing
 
     def _in_time(self, samples: int, least: int, fewest: int, most: int) -> int:
-        """Return the number of releases in each of `samples` samples, for which there is time.
+        """Return how many releases each sample may have: from `least` to `most`.
 
-        It lies between `least` and `most`, or is smaller if `least` releases take too long. It is 0
-        if `fewest` releases take too long; then `missing` says so.
+        It is fewer if these take too long, and 0 if `fewest` do, which `missing` then says.
         """
         seconds = self._seconds_of_one(self.constant)
         in_time = self.effort.seconds / (samples * seconds)
@@ -196,7 +195,7 @@ class Evidence:
         return drawn
 
     def _seconds_of_one(self, value: np.ndarray, way: str | None = None) -> float:
-        """Measure the CPU seconds of a release, after a first one that may fill caches."""
+        """Measure the CPU seconds of a release, after one that may fill caches."""
         self.answers(value, 1, way)
         before, count = self.spent, LOOK if self.mechanism.draws_many() and way is None else 1
         self.answers(value, count, way)
@@ -205,8 +204,7 @@ class Evidence:
     def affordable(self, value: np.ndarray, count: int, way: str) -> int:
         """Return how many releases of each of two values the method `way` may draw: up to `count`.
 
-        It is 0 if `LEAST` releases take longer than the effort allows: some methods draw several
-        chains for one release.
+        It is 0 if `LEAST` releases take too long: some methods draw several chains for one.
         """
         found = min(count, int(self.effort.seconds / (2 * self._seconds_of_one(value, way))))
         return found if found >= LEAST else 0
@@ -309,8 +307,7 @@ class Evidence:
     def sampled_norms(self) -> np.ndarray:
         """Return norms (n,) of draws by `sample`: more of them, the more the norm varies.
 
-        For example, the norm of R1SMG's noise is the absolute value of one normal number, whatever
-        the number of elements.
+        The norm of R1SMG's noise is the size of one normal number, whatever the shape.
         """
         noise = self.mechanism.noise
         found = [norms_of(self.sampled)]
@@ -326,9 +323,9 @@ class Evidence:
         return np.concatenate(found)
 
     def keeps_to_a_grid(self) -> bool:
-        """Return whether the noise lies on a grid, and a record changes the answer by its steps.
+        """Return whether noise lies on a grid, and a record changes the answer by its steps.
 
-        Such noise may repeat its numbers, for example whole numbers that are added to counts.
+        Such noise may repeat its numbers, as whole numbers on counts do.
         """
         query = self.query
         if query.structure != "histogram":
@@ -389,10 +386,7 @@ def norms_of(draws: np.ndarray) -> np.ndarray:
 
 
 def degrees_of_norm(noise) -> float:
-    """Return the degrees of freedom for which a scaled chi-squared number has the loss's moments.
-
-    These are the mean and the variance. The number is clipped to `DEGREES`.
-    """
+    """Return the degrees of freedom of a scaled chi-squared number with the loss's two moments."""
     try:
         mean, variance, *_ = noise.loss().cumulants
     except Unsupported:

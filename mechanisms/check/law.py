@@ -15,8 +15,8 @@ from mechanisms.check.neighbours import DRAWS_PER_ELEMENT, is_allowed
 from mechanisms.query.query import Inconsistent, Query, Unsupported
 from mechanisms.strategies.workload import Identity
 
-# The number of blocks of draws whose means are compared. With more blocks smaller deviations would
-# count, but each mean would be over fewer draws.
+# Blocks of draws whose means vote. With more blocks smaller deviations would count, but each mean
+# would be over fewer draws.
 BLOCKS = 16
 # The relative rounding error of a norm.
 NORM_ROUNDING = 1e-9
@@ -24,10 +24,10 @@ NORM_ROUNDING = 1e-9
 FAR = 8.0
 # Probabilities are clipped to at least this, which corresponds to FAR.
 FARTHEST = 1e-15
-# The number of places of a sorted sample at which its distribution is compared with the stated one.
+# Places of a sorted sample at which its distribution is compared with the stated one.
 PLACES = 1 << 12
-# Noise is scaled by FACTOR. Stated moments may differ by the share CLOSED_FORM, which noise on a
-# grid needs. The variance of a workload is computed for axes of up to MOST_CELLS.
+# Noise is scaled by FACTOR, up to the relative error CLOSED_FORM, which noise on a grid needs. The
+# variance of a workload is computed for axes of up to MOST_CELLS.
 FACTOR, CLOSED_FORM, MOST_CELLS = 3.0, 1e-3, 1 << 10
 # The covariance of vectors is computed for up to this many elements.
 LONGEST_COLUMN = 256
@@ -49,8 +49,8 @@ class StatedMean:
         """Return an interval for the mean of `size` draws.
 
         The mean is beyond either end with probability at most `share`, by Cantelli's inequality
-        and, with the fourth moment mu_4, Markov's: the mean of n draws has the fourth central
-        moment (mu_4 + 3 (n - 1) variance^2) / n^3.
+        and, with the fourth moment, Markov's: E(mean of n - mu)^4 = (mu_4 + 3 (n - 1) variance^2)
+        / n^3.
         """
         reach = math.sqrt(self.variance / size * (1 / share - 1))
         if self.fourth is not None:
@@ -66,10 +66,9 @@ def deviation(
 
     Two bounds are used, which need only the stated moments:
 
-    - Median of means. Each of K blocks of draws has a mean, which is beyond one end of an interval
-      with probability at most p, such that P(Binomial(K, p) >= K / 2) is `tail`. At least half of
-      the means must be beyond the same end. A test that assumes normal draws would see deviations
-      about a third as large.
+    - Median of means. The mean of a block of draws is beyond one end of an interval with a
+      probability of at most p, where P(Binomial(K, p) >= K / 2) is `tail`. Half of the K blocks or
+      more must be beyond the same end. A test for normal draws would see a third of the deviation.
     - The mean of all n draws, from below only: P(mean <= mu - t) <= exp(-n t^2 / (2 E X^2)) for
       X >= 0 (Maurer, A bound on the deviation probability for sums of non-negative random
       variables, 2003).
@@ -78,8 +77,6 @@ def deviation(
 
     Args:
         draws: (n,) independent draws >= 0, n >= 1.
-        stated: The moments that are stated of a draw.
-        tail: The probability with which a side may err.
         rounding: The relative size of rounding errors, by which the intervals grow.
     """
     slack = rounding * abs(stated.mean)
@@ -165,10 +162,7 @@ def find_wrong_moments(
 
 
 def mean_directions(training: np.ndarray) -> list[tuple[str, np.ndarray]]:
-    """Return two directions for `find_asymmetry`: all ones, and the mean of draws (n, *shape).
-
-    Each element of the mean is divided by the mean square of its draws.
-    """
+    """Return directions for `find_asymmetry`: ones, and the draws' mean over their mean square."""
     mean, square = np.mean(training, axis=0), np.mean(training**2, axis=0)
     leaning = np.divide(mean, square, out=np.zeros(mean.shape), where=square > 0)
     return [("all elements alike", np.ones(mean.shape)), ("the mean of other releases", leaning)]
@@ -207,22 +201,19 @@ def find_wrong_norms(noise, norms: np.ndarray, rounding: float, where: str) -> I
 
     Three tests are made:
 
-    - The distance between the distributions, by the inequality of Dvoretzky, Kiefer and Wolfowitz
-      with Massart's constant, as in `find_dependence_on_value`.
-    - The size of the norms, of which fewer draws show a small excess. The norms are mapped to
-      chi-squared numbers with k degrees of freedom, whose sum has n k. With the k that matches mean
-      and variance of the loss, this is the likelihood-ratio test of the scale for Gaussian noise
-      and for R1SMG.
-    - The spread of the norms. They are mapped to standard normal numbers, of which the sum of n
-      squares is chi-squared.
+    - The distance of the distributions, as in `find_dependence_on_value`.
+    - The size. On a scale on which the squares are chi-squared with k degrees of freedom, their sum
+      has n k. Fewer draws show a small excess: with k of the mean and variance of the loss, this is
+      the likelihood-ratio test of the scale for Gaussian noise and R1SMG.
+    - The spread. On a scale on which the norms are standard normal, the sum of n squares is
+      chi-squared.
 
     Args:
-        norms: (n,) norms of draws.
         rounding: How far rounding may have moved a norm.
         where: Which releases these are, in words.
     """
     norms = np.sort(norms)
-    # A norm is rounded when it is computed, too. That matters if its law has atoms.
+    # The norm itself is rounded too, which matters if its law has atoms.
     survival = _survival(noise, norms, rounding + NORM_ROUNDING * norms)
     if survival is None:
         return
@@ -256,9 +247,7 @@ def _of_distance(
 
     Args:
         reached, above: The stated survival a little below and a little above each number.
-        places: The places of these numbers in a sorted sample, from 0.
-        count: The size of the sample.
-        what: The sample, in words.
+        places: The places of these numbers in a sample of `count`, from 0.
     """
     before, after = places / count, (places + 1) / count
     distance = float(np.maximum(after - (1 - above), (1 - reached) - before).max())
@@ -276,13 +265,7 @@ def _reach(count: int) -> float:
 
 
 def _of_sizes(reached: np.ndarray, above: np.ndarray, degrees: float, what: str) -> Iterator[str]:
-    """Yield a sentence if norms are too large or too small.
-
-    Args:
-        reached, above: (n,) bounds on the stated probability to exceed each norm.
-        degrees: The degrees of freedom of the chi-squared scale.
-        what: The norms, in words.
-    """
+    """Yield a sentence if norms with survival from `above` to `reached` are too large or small."""
     low, high = (
         scipy.special.chdtri(degrees, np.clip(each, FARTHEST, 1.0)) for each in (reached, above)
     )
@@ -355,8 +338,8 @@ def find_wrong_scaling(evidence: Evidence) -> Iterator[str]:
 def vectors_of(draws: np.ndarray) -> Iterator[tuple[str, np.ndarray]]:
     """Yield names and samples (k, size): the columns, the rows and the whole of draws (n, *shape).
 
-    All columns are one sample, so that few draws suffice. Samples are left out if their vectors
-    have too many elements for a covariance, or if there are too few of them.
+    All columns are one sample, so that few draws suffice. A sample with too many elements for a
+    covariance, or with too few draws, is left out.
     """
     samples = [("the answer", draws.reshape(len(draws), -1))]
     if draws.ndim == 3:
@@ -375,8 +358,7 @@ def find_dependent_elements(evidence: Evidence) -> Iterator[str]:
     """Yield a sentence for a direction in which the noise has another size than one element.
 
     Some draws choose the directions of the least and of the largest noise; others judge them. The
-    fourth moment along a unit vector u is 3 v^2 + (E x^4 - 3 v^2) sum u_i^4, with v = E x^2 for an
-    element x.
+    fourth moment along u is 3 v^2 + (E x^4 - 3 v^2) sum u_i^4, with v = E x^2 for an element x.
     """
     noise = evidence.mechanism.noise
     try:
@@ -407,8 +389,7 @@ def other_values(
     """Yield names and values of kinds that a mechanism may treat in a special way.
 
     Args:
-        constant: A value with equal elements that the query allows.
-        value: A random value that the query allows.
+        constant, value: A constant and a random value that the query allows.
     """
     for name, found in (
         ("a value of whole numbers", np.rint(value)),
@@ -429,7 +410,7 @@ def find_dependence_on_value(
     each empirical distribution from its law is at most sqrt(log(2 / tail) / (2 n)).
     """
     length = float(np.linalg.norm(value))
-    # Differences below `grid` do not count. It is far above rounding, and far below the noise.
+    # Smaller differences do not count: it is far above rounding and far below the noise.
     grid = 1e-9 * (length + np.linalg.norm(first[0])) or 1.0
     direction = value / (length or 1.0)
     one, other = (np.round(projected(draws, direction) / grid) for draws in (first, second))

@@ -137,8 +137,7 @@ def has_covariance(draws: np.ndarray) -> bool:
 def _alike(noise: np.ndarray) -> tuple[int, int, float]:
     """Return two elements whose draws (n, k), k >= 2, differ least up to their sign, and the sign.
 
-    Only elements whose sizes are adjacent in the first draw are compared. So equal elements are
-    found, wherever they are.
+    Only elements with adjacent sizes in the first draw are compared, which finds all equal ones.
     """
     order = np.argsort(np.abs(noise[0]), kind="stable")
     first, second = order[:-1], order[1:]
@@ -159,10 +158,7 @@ def _moves(query: Query) -> bool:
 def _of_gram_matrices(
     query: Query, noise: np.ndarray, rng: np.random.Generator
 ) -> Iterator[tuple[str, np.ndarray]]:
-    """Yield names and changes of a Gram matrix by records x, y of norm `record_bound`.
-
-    An added record changes it by x x^T, a replaced one by x x^T - y y^T.
-    """
+    """Yield x x^T or, under replace, x x^T - y y^T, with names; ||x|| = ||y|| = record_bound."""
     size = query.shape[0]
     order = np.argsort(np.mean(np.diagonal(noise, axis1=1, axis2=2) ** 2, axis=0), kind="stable")
     signs = rng.choice((-1.0, 1.0), size) / math.sqrt(size)
@@ -222,9 +218,6 @@ def pair_that_differs(
 def neighbouring_pairs(
     query: Query, changes: Iterable[tuple[str, np.ndarray]], constant: np.ndarray
 ) -> list[tuple[str, np.ndarray, tuple[np.ndarray, np.ndarray]]]:
-    """Return names, changes, and for each change two allowed values that differ by it.
-
-    Changes for which `pair_that_differs` finds none are left out.
-    """
+    """Return the changes for which `pair_that_differs` finds values: name, change, values."""
     found = [(name, each, pair_that_differs(query, each, constant)) for name, each in changes]
     return [(name, change, pair) for name, change, pair in found if pair is not None]

@@ -20,12 +20,12 @@ from mechanisms.check.neighbours import has_covariance, pair_that_differs
 CHOICE = 0.01
 # Eigenvalues below this share of the largest are rounding errors.
 FLOOR = 1e-12
-# Quantiles of the scores. The threshold of an event lies midway between two of them.
+# Quantiles of the scores, midway between which thresholds lie.
 QUANTILES = (0.01, 0.03, 0.1, 0.25, 0.35, 0.45, 0.55, 0.65, 0.75, 0.9, 0.97, 0.99)
 # The quantiles are computed from this many scores of either side: all scores would take too long.
 PLACING = 1 << 12
-# Additive noise is tested with multiples of a change whose lengths are about these numbers of
-# standard deviations: few releases suffice to show them, and the profile of scaled noise is known.
+# Additive noise is tested at multiples of a change, about this many standard deviations long: few
+# releases suffice to show them, and the profile of scaled noise is known.
 SHIFTS = (1.0, 3.0)
 # The change, in standard deviations, at which i.i.d. elements show most about the size of a change
 # that a profile covers. There a relative error r in that size moves the delta(0) of a Gaussian by
@@ -65,9 +65,9 @@ def find_wrong_curve(evidence: Evidence) -> Iterator[str]:
 
 
 def find_other_profile(evidence: Evidence) -> Iterator[str]:
-    """Yield sentences if the bounds of a stated profile exclude the bounds of the noise's profile.
+    """Yield sentences if a profile excludes that of the noise, which is only added.
 
-    If the mechanism only adds noise, the bounds of either contain the delta of the worst pair.
+    The bounds of either contain the delta of the worst pair, however wide they are.
     """
     mechanism = evidence.mechanism
     if not (evidence.is_additive and mechanism.only_adds_noise):
@@ -118,10 +118,7 @@ def find_shown_change(evidence: Evidence, name: str, change: np.ndarray) -> Iter
 
 
 def find_shown_elements(evidence: Evidence) -> Iterator[str]:
-    """Yield sentences as `find_shown_change` does, for noise of i.i.d. elements.
-
-    The elements of all draws form one sample.
-    """
+    """Do as `find_shown_change` for i.i.d. elements of noise: all draws form one sample."""
     half = evidence.query.size // 2
     moves = [change for _, change in evidence.prepared_moves if change.any()]
     by_size = {np.count_nonzero(change): change for change in moves}
@@ -159,8 +156,8 @@ def _judged(
 def _deviation(scores: np.ndarray) -> float:
     """Return the root mean square of scores (n,), or a smaller estimate of their deviation.
 
-    Heavy tails inflate the root mean square. The estimate is the standard deviation of a normal
-    variable with the same median absolute value. It does not count if it is 0.
+    Heavy tails inflate the root mean square. The estimate, unless 0, is the standard deviation of a
+    normal variable with the same median absolute value.
     """
     squares = scores**2
     middle = math.sqrt(float(np.median(squares)))
@@ -178,7 +175,7 @@ def find_telling_pair(
     """
     epsilons = np.unique(np.append(EPSILONS, evidence.mechanism.budget.epsilon))
     claims = evidence.profile.delta(epsilons).upper
-    # To choose, all pairs together get as many releases as judge the chosen one.
+    # All pairs together have as many releases to choose from as judge the chosen pair.
     few = max(LEAST, evidence.count // len(pairs))
     # Only one pair is judged, so that it may have the releases that several would need.
     count = max(evidence.count, min(len(pairs), 2) * LEAST)
@@ -242,10 +239,7 @@ def find_moving_grid(evidence: Evidence, count: int) -> Iterator[str]:
 
 
 def _repeats(earlier: np.ndarray, answers: np.ndarray, places: np.ndarray) -> int:
-    """Return how many of `answers` have a number of `earlier`, or a float32, at one of the places.
-
-    Float32 numbers count only if most numbers of `earlier` differ.
-    """
+    """Count the `answers` that hold, at one of the places, a number of `earlier` or a float32."""
     seen, found = (draws.reshape(len(draws), -1)[:, places] for draws in (earlier, answers))
     known = np.unique(seen)
     # `known` is sorted already; np.isin would sort both arrays.
@@ -259,15 +253,12 @@ def _repeats(earlier: np.ndarray, answers: np.ndarray, places: np.ndarray) -> in
 
 @dataclass(frozen=True)
 class Event:
-    """An event {score > threshold}, or {score < threshold}, that bounds delta.
+    """The event {score > threshold}, or {score < threshold} unless it is `above`.
 
     For the sides (A, B) in this `order`, delta(epsilon) >= A(event) - e^epsilon B(event).
 
     Attributes:
-        gain: By how much the bound exceeds `claim` in the scores that chose the event.
-        order: The places of A and B among the two sides.
-        above: Whether the event is {score > threshold}.
-        claim: The largest delta that is claimed at `epsilon`.
+        gain: By how much this exceeds the claimed delta, `claim`, in the scores that chose it.
         paired: See `event_bounds`.
     """
 
@@ -341,14 +332,9 @@ def event_bounds(
     """Return a lower bound on A(event) and an upper bound on B(event) for each threshold.
 
     Args:
-        scores: The scores (n,) of each side.
-        order: The places of A and B among the two sides.
-        thresholds: (k,) thresholds.
-        above: Whether the event is {score > threshold}, or {score < threshold}.
         paired: Whether one side is the other one, moved. Then one event contains the other, and
             A(event) - B(event) is the probability of what lies between: one bound on it is tighter
-            than two bounds.
-        tail: The probability with which each bound errs.
+            than two.
     """
     beyond = np.greater if above else np.less
     hits = [
@@ -364,7 +350,7 @@ def event_bounds(
 def pooled(draws: np.ndarray, change: np.ndarray) -> np.ndarray:
     """Return scores along a change, many for each draw (n, *shape) of noise with i.i.d. elements.
 
-    If the change moves k elements, every k elements of a draw give a score of the same law.
+    A change of k elements gives a score of the same law on every k elements.
     """
     part = change[change != 0]
     flat = draws.reshape(len(draws), -1)
@@ -387,10 +373,7 @@ def telling_direction(change: np.ndarray, draws: np.ndarray) -> np.ndarray:
 
 
 def scores_of(change: np.ndarray) -> list[Callable[[np.ndarray], np.ndarray]]:
-    """Return scores that distinguish answers for two values.
-
-    One is the component along the change; for matrices, `squared_products` is another.
-    """
+    """Return scores that distinguish answers for two values: along the change, and across it."""
     unit = change / np.linalg.norm(change)
     scores = [lambda draws: projected(draws, unit)]
     if change.ndim == 2:

@@ -151,11 +151,11 @@ def given_fields(options) -> dict[str, object]:
 def mechanism_of(options, warn_if_refuted: bool = False) -> Mechanism:
     """Return the mechanism that the command line describes.
 
-    Its warnings become `options.notes`, with a note if its claim has another delta than the budget.
+    `options.notes` get its warnings, and a note if its claim has another delta than the budget.
 
     Args:
-        warn_if_refuted: Whether to compare the claim with the profile, and warn if it is false.
-            Commands that judge the claim themselves need no such warning.
+        warn_if_refuted: Whether to warn if its profile refutes the claim, which some commands judge
+            themselves.
     """
     query = query_of(options)
     budget = Budget(epsilon=options.epsilon, delta=options.delta)

@@ -69,13 +69,13 @@ def compare(
         workload: The linear queries that are asked of the answer: a name of
             `strategies.workload_options.NAMES`, a list with one name for each axis, a (q, M)
             array, or a Workload. The identity asks for every element.
-        mechanisms: Keys, or module:Class of mechanisms from elsewhere. None compares all of the
-            package, except matrix-mechanism-cvxpy for a workload: it takes tens of seconds to find
-            what matrix-mechanism finds. A mechanism that is named twice counts once.
+        mechanisms: Keys, or module:Class of mechanisms from elsewhere; a repeated one counts once.
+            None for all of the package, except matrix-mechanism-cvxpy for a workload: it takes tens
+            of seconds to find what matrix-mechanism finds.
         seconds: Time limit for each mechanism, at all budgets and calibrations together; > 0, and
             at most 1e6.
-        answer: A public answer of the query's shape. A mechanism whose error depends on the answer
-            releases it 100 times, and is ranked by its error on it.
+        answer: A public answer of the query's shape. Mechanisms whose error depends on the answer
+            release it 100 times, and are ranked by that error.
 
     Returns:
         One row for every budget, mechanism and calibration, best first. Among equal ranks,
@@ -86,10 +86,9 @@ def compare(
         rmse: Root mean square error of an element, or of a query of the workload.
         rmse_error: Relative standard error of rmse; 0 if rmse is exact.
         times_best: rmse over the least rmse of the ranked rows.
-        of_limit: rmse over a lower bound on the rmse of every mechanism, see docs/the_limit.md. NaN
-            without a bound, for a workload other than the identity, and for an error on `answer`.
-            The bound is that of a fast test: below M of about 1,000 `mechanisms limit` finds a
-            larger one.
+        of_limit: rmse over a lower bound on every mechanism's, see docs/the_limit.md. NaN without a
+            bound, for a workload other than the identity, and for an error on `answer`. The bound
+            is a fast one: below M of about 1,000 `mechanisms limit` finds a larger one.
         true_epsilon, true_delta: The true epsilon at the claimed delta, and the true delta at the
             claimed epsilon; upper bounds if `note` says so.
         verdict: The verdict on the claim: "holds", "loose", "refuted", "undecided" or
@@ -134,8 +133,7 @@ def rows_in_time(task: Task, key: str, seconds: float) -> list[dict]:
     A signal handler cannot interrupt native code, and a mechanism may end its own process. So each
     mechanism is assessed in a fork, which is killed when its time is up.
 
-    Args:
-        seconds: Time limit for all budgets and calibrations together.
+    seconds: Time limit for all budgets and calibrations together.
     """
     forking = multiprocessing.get_context("fork")
     answers, end = forking.Pipe(duplex=False)
@@ -246,9 +244,7 @@ def _ties(first, row) -> bool:
 def conclusion(frame: pd.DataFrame, per: str = "element") -> list[str]:
     """Return a paragraph for every budget: the best mechanism, what ties with it, and the next.
 
-    Args:
-        frame: Rows that `compare` returned.
-        per: "element" or "query", whichever the error is of.
+    per: "element" or "query", whichever the error is of.
     """
     return [
         _conclusion(part, f"({epsilon:g}, {delta:g})", per)

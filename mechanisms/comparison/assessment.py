@@ -132,8 +132,7 @@ def assessment(mechanism: Mechanism, task: Task, *, effort: Effort | None) -> di
     """Return the numbers, the verdict and the note on one mechanism for `advisor.compare`.
 
     Args:
-        mechanism: A mechanism that is calibrated to the query of the task.
-        task: The task.
+        mechanism: Calibrated to the query of the task.
         effort: How much is drawn to compare the mechanism with what it states; None for nothing.
 
     Raises:

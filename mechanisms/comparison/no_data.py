@@ -2,8 +2,8 @@
 
 Noise around one fixed value, such as zero, is an answer that anybody can give. If the total
 variation between it and every release is at most t, nobody can tell the two apart with an advantage
-above t. Any score in [0, 1] of what is computed from the release then differs by at most t from the
-score of noise alone. For k releases, such as one for each of k records, the distance is up to k t.
+above t: any score in [0, 1] of what is computed from the release differs by at most t from that of
+noise alone. For k releases, such as one for each of k records, the distance is up to k t.
 """
 
 import math
@@ -17,10 +17,9 @@ from mechanisms.query.query import Query, Unsupported
 def distance_to_no_data(mechanism: Mechanism) -> float:
     """Return an upper bound on the total variation between any release and noise around a value.
 
-    The total variation between x + Z and c + Z, for noise Z, is delta(0) of this pair. The bound is
+    The total variation of x + Z and c + Z is delta(0) of this pair. The bound, in [0, 1], is
     delta(0) of the worst pair at the largest distance that the query's range allows from its
-    centre c: the middle of `element_range`, or zero if only `frobenius_bound` is stated. It lies in
-    [0, 1].
+    centre c: the middle of `element_range`, or zero if only `frobenius_bound` is stated.
 
     Args:
         mechanism: An additive mechanism with a known profile.

@@ -9,7 +9,7 @@ import scipy
 from mechanisms.limit.threshold_test import ThresholdTest
 
 _SEARCHES = 60
-# Gaps grow by at most this share of a step between radii, so that K increases (`ThresholdTest`).
+# Gaps grow by at most this share of a step of the radii, so that K increases.
 _STEEPEST = 1 - 1e-6
 # Gaps start to fall to 0 at this multiple of the radius of the noise.
 FALLING = 1.2
@@ -20,8 +20,8 @@ _WEIGHTS = np.geomspace(1e-3, 3.0, 41)[:, None]
 def gaussian_scale(epsilon: float, delta: float) -> float:
     """Return the standard deviation of the analytic Gaussian at sensitivity 1, within 1e-8.
 
-    It equals 1 / `gaussian_profile.mu_for`, and is the scale of the searches. The last digits of
-    the committed certificates depend on it.
+    It is 1 / `mu_for`, and the scale of the searches. The last digits of the committed certificates
+    depend on it.
     """
 
     def excess(log_scale: float) -> float:
@@ -35,10 +35,7 @@ def gaussian_scale(epsilon: float, delta: float) -> float:
 
 
 def gaussian_weight(epsilon: float, delta: float, dimension: int) -> float:
-    """Return -dV/d delta of the analytic Gaussian, where V = M s^2 is its expected squared norm.
-
-    s is its standard deviation and M the `dimension`. It is the price of delta.
-    """
+    """Return -dV/d delta, the price of delta, of analytic Gaussian noise with E||n||^2 = V."""
     step = min(1e-3, (1 - delta) / 2)
     near, far = (gaussian_scale(epsilon, d) for d in (delta, delta * (1 + step)))
     return dimension * (near**2 - far**2) / (step * delta)
@@ -93,8 +90,8 @@ def gap_of(height: np.ndarray, r: np.ndarray) -> np.ndarray:
 def shaped(radii: np.ndarray, gaps: np.ndarray, low: float, high: float) -> np.ndarray:
     """Return admissible gaps: 1 - (1 - k(low)) sqrt(r / low) below `low`, falling beyond `high`.
 
-    At radii below `low`, P grows less than for a ball, and P - e^epsilon Q comes closer to P. At
-    radii beyond `high`, r^2 is enough, so that gaps may fall to 0.
+    At small radii P grows less than for a ball, and P - e^epsilon Q comes closer to P. At large
+    radii r^2 is enough.
     """
     at = int(np.searchsorted(radii, max(low, 0.0)))
     gaps = np.where(radii < low, 1 - (1 - gaps[at]) * np.sqrt(radii / radii[max(at, 1)]), gaps)

@@ -7,10 +7,10 @@ import scipy
 def cap_error(dimension: int) -> float:
     """Return the relative error allowed for `cap`, if its height is wrong by a few ulp.
 
-    An error of one ulp in the height changes the probability by up to M / 2 ulp, where M is the
-    dimension. Compared with mpmath, the error is below a tenth of the allowed one up to M = 1e6,
-    see tests/mechanisms/limit/test_caps.py. On the circle the probability changes like the root of
-    the distance to a pole, and the root of a few ulp is 3e-8.
+    An error of one ulp in the height changes the probability by up to M / 2 ulp, M = dimension.
+    Against mpmath the error is below a tenth of this up to M = 1e6, see
+    tests/mechanisms/limit/test_caps.py. On the circle the probability changes like the root of the
+    distance to a pole, and the root of a few ulp is 3e-8.
     """
     return (1e-7 if dimension == 2 else 1e-9) + 2e-14 * dimension
 

@@ -21,13 +21,12 @@ def limit_certificate(query: Query, budget: Budget) -> dict:
     argument of `limit` is better, the bound of `limit` is larger. A search takes up to 5 s.
 
     Args:
-        query: Has a shape and an l2 sensitivity alone: neighbours may differ by any vector of l2
-            norm up to the sensitivity.
+        query: Its neighbours may differ by any vector of l2 norm up to the sensitivity.
         budget: delta > 0, and epsilon from 1e-4 to 60 (from 0.05 for one element).
 
     Raises:
-        ValueError: The query or the budget is another (at delta 0 the limit is a formula), or the
-            search finds no test that proves a bound above 0.
+        ValueError: Another query or budget (at delta 0 the limit is a formula), or the search
+            finds no test that proves a bound above 0.
     """
     s, dimension = query.l2_sensitivity, min(query.size, _DIMENSIONS)
     epsilon, delta = budget.epsilon, budget.delta

@@ -13,8 +13,7 @@ from mechanisms.limit.refined_test import refined_test
 from mechanisms.limit.threshold_test import ThresholdTest
 from mechanisms.query.query import Budget, Query
 
-# The search covers these epsilons, and deltas from _LEAST_DELTA on: a bound at a larger delta also
-# holds at a smaller one.
+# The ranges of the search: a bound at a larger delta also holds at a smaller one.
 EPSILONS, _LEAST_DELTA = (1e-4, 60.0), 1e-40
 # Above this delta the best noise is nearly 0, and the search for its shape does not end.
 _LARGEST_DELTA = 0.999
@@ -69,8 +68,8 @@ def limit(query: Query, budget: Budget, *, fast: bool = False) -> Limit:
     Args:
         query: Shape, sensitivities and structure.
         budget: Any budget; `lower` is None if no bound is known.
-        fast: Whether to use a coarse lattice and, for M >= 2, the event of one ball alone. That
-            takes about 0.2 s, and is tight for large M only. The full search takes up to 5 s.
+        fast: Whether to use a coarse lattice and, for M >= 2, the event of one ball: about 0.2 s,
+            tight for large M only. The full search takes up to 5 s.
 
     Raises:
         TypeError: `query` is not a Query, or `budget` not a Budget.
@@ -145,9 +144,8 @@ def _arguments(query: Query, budget: Budget, fast: bool):
         yield inner**2 * lower, "the l2 ball of changes", test
     if fast:
         return
-    # A projection to d dimensions has d / M of the error, so that the least error per element does
-    # not decrease in M. For few elements a search may find less per element than the search for one
-    # element fewer.
+    # A projection to d dimensions has d / M of the error, so V / M does not decrease in M. For few
+    # elements a search may find less per element than the search for one element fewer.
     for searched in {dimension, dimension - (2 < dimension <= _FEW)}:
         test = refined_test(searched, epsilon, given)
         factor = inner**2 * query.size / searched
@@ -155,10 +153,9 @@ def _arguments(query: Query, budget: Budget, fast: bool):
 
 
 def _group(epsilon: float, delta: float) -> tuple[int, float]:
-    """Return k, and the delta of (k epsilon, delta)-DP for changes k times as long.
+    """Return k, and the delta at k epsilon that (epsilon, delta)-DP implies for k-fold changes.
 
-    (epsilon, delta)-DP implies it with delta (e^(k epsilon) - 1) / (e^epsilon - 1), which is
-    rounded up. k is 1 unless epsilon is small.
+    It is delta (e^(k epsilon) - 1) / (e^epsilon - 1), rounded up. k is 1 unless epsilon is small.
     """
     times = min(math.ceil(LEAST_ON_LATTICE / epsilon), int(0.4 / max(delta, 1e-300)))
     if times <= 1:
@@ -199,8 +196,8 @@ def _radius_of_volume(query: Query) -> float:
 def _signed_changes(query: Query) -> float:
     """Return the maximum over j of M j t^2, if any j elements may change by t at once.
 
-    The squared error is at least this times the bound for one element at sensitivity 1. For let h
-    have j random signs, and zeros elsewhere. The projection <x, h> changes by j t, and the mean of
+    The squared error is at least this times the bound for one element at sensitivity 1. For h with
+    j random signs and zeros elsewhere, the projection <x, h> changes by j t, and the mean of
     <error, h>^2 over h is j / M times the squared error.
     """
     l1, l2, linf = _sensitivities(query)

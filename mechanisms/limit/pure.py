@@ -8,9 +8,9 @@ import scipy
 
 # The number of cells of theta for each unit of epsilon.
 _CELLS = 300
-# If the sums S_j vary with theta by a smaller share (see `_ripple`), theta hardly matters.
+# Below this ripple of the sums S_j, theta hardly matters.
 _SMOOTH = 1e-6
-# The bound is lowered by this share, which covers rounding and the shells that are left out.
+# Covers rounding and the shells that are left out.
 _MARGIN = 1e-11
 # Shells with a probability below e^-110 of the largest are left out. Their moments up to the eighth
 # are below e^-70.
@@ -21,8 +21,8 @@ _LEFT_OUT = 110.0
 def pure_limit(dimension: int, epsilon: float) -> float:
     """Bound the least E||n||^2 of epsilon-DP noise n from below, for changes in the l2 unit ball.
 
-    With M = `dimension`, the least is the minimum over theta of M / (M + 2) S_(M+2) / S_M, where
-    S_j = sum_k e^(-epsilon k) (k + theta)^j; see docs/the_limit.md. For one element Geng and
+    With M = `dimension` it is the minimum over theta of M / (M + 2) S_(M+2) / S_M, where
+    S_j = sum_k e^(-epsilon k) (k + theta)^j: docs/the_limit.md. For one element Geng and
     Viswanath, "The optimal mechanism in differential privacy" (2014), Theorem 3 with cost x^2, have
     a closed form: (2^(-2/3) b^(2/3) (1 + b)^(2/3) + b) / (1 - b)^2, b = e^-epsilon.
 
@@ -66,11 +66,6 @@ def _on_cells(dimension: int, nodes: np.ndarray, sums: np.ndarray) -> np.ndarray
 
     The sums S_j rise with theta. So on a cell the derivative of S_(M+2) / S_M,
     ((M + 2) S_(M+1) S_M - M S_(M-1) S_(M+2)) / S_M^2, lies between two numbers.
-
-    Args:
-        dimension: M.
-        nodes: (n,) nodes of theta.
-        sums: (4, n) sums S_(M-1), ..., S_(M+2) at the nodes.
     """
     width = np.diff(nodes)
     (b0, b1, b2, b3), (t0, t1, t2, t3) = sums[:, :-1], sums[:, 1:]
@@ -85,10 +80,7 @@ def _on_cells(dimension: int, nodes: np.ndarray, sums: np.ndarray) -> np.ndarray
 
 
 def _sums(dimension, epsilon, theta):
-    """Return S_(M-1), S_M, S_(M+1) and S_(M+2), (4, n), all multiplied by the same number.
-
-    The number depends on M and epsilon, and theta has the shape (n,).
-    """
+    """Return S_(M-1), ..., S_(M+2), (4, n) for theta (n,), times one number for all."""
     first, last = _first_and_last(dimension, epsilon)
     edges = np.arange(first, last + 1) + theta[:, None]
     middle = dimension / epsilon

@@ -4,8 +4,8 @@ The best spherical noise known gives the price of delta, lambda = -dV/d delta, a
 lies near lambda. The likelihood-ratio tests of that noise are starts. If M is small, a forward
 recursion gives another: at the optimum r^2 + lambda (P - e^epsilon Q) is the same number nu at all
 radii of the best noise. P(r) depends only on the gap at r, and Q(r) on gaps at smaller radii, so nu
-determines the test node by node, from r = 0. If nu is too large, P reaches 1/2; if nu is too small,
-P falls to 0.
+determines the test node by node, from r = 0. If nu is too large, P reaches 1/2; if too small, P
+falls to 0.
 """
 
 import functools
@@ -44,10 +44,9 @@ _NODES = 120
 # At radii at which noise is unlikely, values are kept above nu by this share of r^2 - 2 nu, so that
 # points between those of the grid do not decide the bound.
 _START_SLACKS, _SLACK = (0.03, 0.1, 0.3), 1e-3
-# Shares of the squared error of the best noise that a test reaches. At _GOOD it is good enough. At
-# _NEAR it is worth twice the nodes, and for M up to _RECURSIVE no other start is tried. At
-# _PROMISING a start is worth refining: the first share is for M up to _RECURSIVE, the second for
-# larger M.
+# Shares of the squared error of the best noise. At _GOOD a test is good enough. At _NEAR it is
+# worth twice the nodes, and for M up to _RECURSIVE no other start is tried. At _PROMISING a start
+# is worth refining: the first share is for M up to _RECURSIVE, the second for larger M.
 _GOOD, _NEAR, _PROMISING = 0.9988, 0.9965, (0.975, 0.95)
 # Nodes are added _REFINEMENTS times, each time with up to _PROGRAMMES linear programmes. These end
 # when the promised gain is below the share _GAIN of the bound.
@@ -55,9 +54,8 @@ _REFINEMENTS, _PROGRAMMES, _GAIN = 3, 20, 2e-5
 # The first programme may change a logarithm by _FIRST_STEP. A grid divides the range between two
 # neighbouring bends of P and Q into _POINTS parts.
 _FIRST_STEP, _POINTS = 0.1, 3
-# With twice the nodes there are up to _FINAL searches. After each, the points of a finer grid, with
-# _FINER parts between two bends, are added if their values are below the least value on the grid by
-# more than the share _LOW of it.
+# With twice the nodes there are up to _FINAL searches. Each adds points of a finer grid, of _FINER
+# parts between two bends, if their values are below the least on the grid by the share _LOW of it.
 _FINAL, _FINER, _LOW = 4, 24, 1e-4
 _NONE = np.empty(0)
 
@@ -90,10 +88,7 @@ def refined_test(dimension: int, epsilon: float, delta: float) -> ThresholdTest:
 
 
 def _reaches(test: ThresholdTest, delta: float, bound: float) -> bool:
-    """Return whether the certified bound is at least `bound`.
-
-    The bound on a grid, which is cheap and no smaller, is looked at first.
-    """
+    """Return whether the certified bound is at least `bound`; the one on a grid is no smaller."""
     return _bound_on_grid(test, delta) >= bound and test.lower(delta) >= bound
 
 
@@ -279,10 +274,7 @@ def _grid(test: ThresholdTest, extra: np.ndarray) -> np.ndarray:
 def _below_grid(
     test: ThresholdTest, delta: float, pieces: int, extra: np.ndarray = _NONE
 ) -> np.ndarray:
-    """Return points of a finer grid with values below the least on the grid, see `_LOW`.
-
-    pieces: The number of parts of the finer grid between two neighbouring bends.
-    """
+    """Return points of a finer grid, of `pieces` between two bends, below the least on the grid."""
     r = test.points(pieces)
     level = _bound_on_grid(test, delta, extra) + delta * test.weight
     return r[test.values(r) < level - _LOW * abs(level)]

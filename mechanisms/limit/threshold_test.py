@@ -95,8 +95,8 @@ class ThresholdTest:
         """Return a lower bound on inf_r [r^2 + weight (P - e^epsilon Q)] - delta weight.
 
         By the theorem of docs/the_limit.md it also bounds sup_x E||A(x) - x||^2 / s^2, for every
-        mechanism A at the l2 sensitivity s. The infimum is bounded on cells between the points at
-        which P or Q bends. See `_TOLERANCE` for the `tolerance`.
+        mechanism A at the l2 sensitivity s. The infimum is bounded on cells between the bends of P
+        and Q, up to a `tolerance`.
         """
         return _lower(self, delta, tolerance)
 

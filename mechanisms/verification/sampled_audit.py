@@ -61,8 +61,8 @@ def audit_losses(
 
     A loss of exactly epsilon is not in the event, and rounding must not put it there: at the
     epsilon of Laplace noise half of all losses are such ties. So the event and the mean are taken
-    at epsilon + LOSS_ROUNDING, which can only lower the lower bounds. Twice LOSS_ROUNDING is added
-    to the upper bounds to compensate.
+    at epsilon + LOSS_ROUNDING, which can only lower the lower bounds. Twice that is added to the
+    upper bounds, which compensates.
 
     Args:
         draw_losses: Called as draw_losses(rng, n, reverse=False) for (n,) losses log p(x)/q(x) with
@@ -70,10 +70,9 @@ def audit_losses(
             of P and Q can produce x. n is at most `LOSS_BLOCK`; if one draw takes much memory, the
             function must draw fewer at a time itself.
         epsilon: Finite, >= 0.
-        samples: The number of draws from P, and from Q.
-        seed: >= 0. For given losses the result depends only on `seed` and `samples`.
-        confidence: The probability with which all bounds hold, in (0, 1); for several audits see
-            `familywise_confidence`.
+        samples: Draws from P, and as many from Q.
+        seed: >= 0. The result depends on it and on `samples`, nothing else.
+        confidence: In (0, 1); see `familywise_confidence` for several audits.
 
     Raises:
         TypeError, ValueError: An argument is out of range, or losses are NaN or of another shape.
@@ -138,11 +137,7 @@ def checked_values(values: np.ndarray, n: int, source: str) -> np.ndarray:
 def settings_of(
     epsilon: float, samples: int, seed: int, confidence: float, least_samples: int = 1
 ) -> dict[str, Any]:
-    """Check the arguments of an audit, and return them as plain numbers.
-
-    Raises:
-        TypeError, ValueError: An argument is not a number, or is out of its range.
-    """
+    """Check the arguments of an audit, and return them as plain numbers."""
     for name, value, least in (("samples", samples, least_samples), ("seed", seed, 0)):
         if isinstance(value, bool) or not hasattr(value, "__index__"):
             raise TypeError(f"{name} must be an integer, got {value!r}")

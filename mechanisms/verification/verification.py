@@ -33,8 +33,8 @@ class Verification:
         mechanism, calibration: Key of the mechanism, and its calibration.
         claimed_epsilon, claimed_delta: The claim; delta is 0 if pure privacy is claimed.
         true_delta: delta(claimed_epsilon) with bounds; None without a profile.
-        true_epsilon: epsilon(claimed_delta) with bounds, infinite if no epsilon is large enough;
-            None without a profile.
+        true_epsilon: epsilon(claimed_delta) with bounds, infinite if there is none; None without a
+            profile.
         noise_scale: The first parameter of the noise; None if the noise has none.
         noise_parameter: The name of that parameter, such as sigma, a standard deviation, or R1SMG's
             sigma_star, a variance.
@@ -76,10 +76,9 @@ class Verification:
 
     @cached_property
     def advantage(self) -> Bounds | None:
-        """An attacker's largest difference between true and false positive rate.
+        """The largest difference of true and false positive rate; None without a profile.
 
-        The attacker distinguishes two neighbouring data sets by one release. None without a
-        profile.
+        The rates are of an attacker who distinguishes two neighbouring data sets by one release.
         """
         return self.profile.delta(0.0) if self.profile else None
 
@@ -87,8 +86,8 @@ class Verification:
     def limit_broken(self) -> tuple[float, float] | None:
         """The stated RMSE of an element, and the least that any private mechanism can have.
 
-        None unless the first is below the second, which shows without a profile that the claim is
-        false. The least is the limit of a fast test. None also if the claim is true.
+        None unless the first is below the second, so that the claim is false whatever the profile.
+        The limit is that of a fast test, and is not computed if the claim is true.
         """
         if self.query is None or self.expected_loss is None or self.verdict in (HOLDS, LOOSE):
             return None
@@ -99,10 +98,7 @@ class Verification:
 
     @cached_property
     def true_positive_rate(self) -> Bounds | None:
-        """An attacker's largest true positive rate at `FALSE_POSITIVE_RATE`.
-
-        None without a profile.
-        """
+        """The attacker's largest rate at `FALSE_POSITIVE_RATE`; None without a profile."""
         return true_positive_rate(self.profile, FALSE_POSITIVE_RATE) if self.profile else None
 
     def to_dict(self) -> dict:
@@ -146,13 +142,13 @@ def verify(
     confidence: float = 0.999,
     effort: Effort | None = THOROUGH,
 ) -> Verification:
-    """Compare a mechanism with what it states, and its claim with its exact profile and samples.
+    """Compare a mechanism with what it states, and its claim with its profile and samples.
 
     Args:
-        mechanism: A mechanism at either calibration.
-        samples: The number of draws of the sampled audit from each side of the worst pair; 0 for no
-            audit. The audit draws privacy losses of the profile by sufficient statistics, never in
-            M dimensions.
+        mechanism: At either calibration.
+        samples: Draws of the sampled audit from each side of the worst pair; 0 for no audit. The
+            audit draws privacy losses of the profile by sufficient statistics, never in M
+            dimensions.
         seed: Seed of all draws.
         confidence: Confidence of the audit.
         effort: How many releases are compared with the stated moments and profile, see
