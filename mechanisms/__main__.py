@@ -150,9 +150,8 @@ def _show(answer: dict, indent: str = "") -> str:
 
 def _in_words(error: Exception, options) -> str:
     """Describe an error, with its place if it came from the user's code or not from the input."""
-    given = (getattr(options, name, None) for name in ("key", "score"))
-    outside = [name for name in given if name and ":" in name]
-    raising = next((name for name in outside if went_through(error, name)), "")
+    given = [getattr(options, name, None) or "" for name in ("key", "score")]
+    raising = next((name for name in given if ":" in name and went_through(error, name)), "")
     if not raising and isinstance(error, TypeError | ValueError | OSError):
         return with_option_names(str(error))
     if not raising and isinstance(error, ModuleNotFoundError):

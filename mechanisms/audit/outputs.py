@@ -168,7 +168,7 @@ def load_pair(path: str | Path) -> tuple[np.ndarray, np.ndarray]:
     """
     kind = ".npz file of numeric arrays, written with numpy.savez(file, first=..., second=...)"
     with _reading(path, "pair", kind), np.load(path, allow_pickle=False) as file:
-        arrays = {name: file[name] for name in file}
+        arrays = dict(file)
     if not set(PAIR_NAMES) <= set(arrays):
         raise ValueError(f"{path} must hold the arrays first and second, got {sorted(arrays)}")
     first, second = (arrays[name] for name in PAIR_NAMES)

@@ -68,7 +68,8 @@ def deviation(
 
     - Median of means. The mean of a block of draws is beyond one end of an interval with a
       probability of at most p, where P(Binomial(K, p) >= K / 2) is `tail`. Half of the K blocks or
-      more must be beyond the same end. A test for normal draws would see a third of the deviation.
+      more must be beyond the same end. A test that assumes normal draws would see deviations about
+      a third as large.
     - The mean of all n draws, from below only: P(mean <= mu - t) <= exp(-n t^2 / (2 E X^2)) for
       X >= 0 (Maurer, A bound on the deviation probability for sums of non-negative random
       variables, 2003).
@@ -202,9 +203,9 @@ def find_wrong_norms(noise, norms: np.ndarray, rounding: float, where: str) -> I
     Three tests are made:
 
     - The distance of the distributions, as in `find_dependence_on_value`.
-    - The size. On a scale on which the squares are chi-squared with k degrees of freedom, their sum
-      has n k. Fewer draws show a small excess: with k of the mean and variance of the loss, this is
-      the likelihood-ratio test of the scale for Gaussian noise and R1SMG.
+    - The size, of which fewer draws show a small excess. On a scale on which the squares are
+      chi-squared with k degrees of freedom, their sum has n k. With k of the mean and variance of
+      the loss, this is the likelihood-ratio test of the scale for Gaussian noise and R1SMG.
     - The spread. On a scale on which the norms are standard normal, the sum of n squares is
       chi-squared.
 
@@ -410,7 +411,7 @@ def find_dependence_on_value(
     each empirical distribution from its law is at most sqrt(log(2 / tail) / (2 n)).
     """
     length = float(np.linalg.norm(value))
-    # Smaller differences do not count: it is far above rounding and far below the noise.
+    # Differences below this do not count: far above rounding, and far below the noise.
     grid = 1e-9 * (length + np.linalg.norm(first[0])) or 1.0
     direction = value / (length or 1.0)
     one, other = (np.round(projected(draws, direction) / grid) for draws in (first, second))

@@ -54,6 +54,7 @@ def add_audit_command(commands) -> None:
     parser.add_argument(
         "--batch",
         action="store_true",
+        default=None,
         help="the function is called as (value, rng, count) and returns COUNT independent outputs, "
         "at most 65,536, one per row; that 128 of the rows do not repeat noise is checked",
     )
@@ -139,8 +140,7 @@ def _audit(options: argparse.Namespace) -> tuple[str, OutputAudit]:
 def _refuse(options: argparse.Namespace, why: str, *names: str) -> None:
     """Raise ValueError if one of these options is given."""
     for name in names:
-        # `is not False`, because a given 0 equals False.
-        if getattr(options, name) is not None and getattr(options, name) is not False:
+        if getattr(options, name) is not None:
             raise ValueError(f"--{name.replace('_', '-')} {why}: leave it out")
 
 

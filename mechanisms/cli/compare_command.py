@@ -63,7 +63,10 @@ def add_compare_command(commands) -> None:
         "with one row per query (default: identity, which asks for every element)",
     )
     parser.add_argument(
-        "--epsilon", type=_numbers, required=True, help="one number, or several, such as 0.1,1,10"
+        "--epsilon",
+        type=lambda text: [number(each) for each in text.split(",")],
+        required=True,
+        help="one number, or several, such as 0.1,1,10",
     )
     parser.add_argument(
         "--delta", type=number, default=0.0, help="delta of the budget (default: 0)"
@@ -158,10 +161,6 @@ def is_identity(workload) -> bool:
     """Whether a workload that `read_workload` returned asks for every element."""
     names = [workload] if isinstance(workload, str) else workload
     return isinstance(names, list) and set(names) == {"identity"}
-
-
-def _numbers(given: str) -> list[float]:
-    return [number(each) for each in given.split(",")]
 
 
 def text(query: Query, frame: pd.DataFrame, per: str) -> str:

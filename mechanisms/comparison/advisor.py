@@ -275,8 +275,7 @@ def _conclusion(part: pd.DataFrame, budget: str, per: str) -> str:
     if not math.isnan(told.of_limit):
         least = rounded_down(1 / told.of_limit, 4)
         text += f" Every private mechanism has a worst case of at least {least} of that error."
-    others = first[first["mechanism"] != best.mechanism]
-    ties = [_title_of(row) for row in others.itertuples()]
+    ties = [_title_of(row) for row in first.iloc[1:].itertuples()]
     if ties:
         who = _listed(ties)
         within = "as far as samples tell" if first["rmse_error"].any() else f"within {TIE:.1%}"
@@ -313,9 +312,8 @@ def leaders(part: pd.DataFrame, rank: float = 1) -> pd.DataFrame:
         ready=first["mechanism"].isin(part["mechanism"][as_good]),
         false=first["mechanism"].isin(part["mechanism"][refuted(part)]),
         place=first["mechanism"].map(order).fillna(len(order)),
-        rescaled=lambda rows: ~rows["ready"],
     )
-    return first.sort_values(["false", "place", "rescaled"], kind="stable")
+    return first.sort_values(["false", "place", "ready"], ascending=[True, True, False])
 
 
 def unranked(frame: pd.DataFrame) -> list[tuple[list[str], str]]:
@@ -325,11 +323,10 @@ def unranked(frame: pd.DataFrame) -> list[tuple[list[str], str]]:
     """
     known = set(frame["mechanism"][frame["rank"].notna()])
     rest = frame[~frame["mechanism"].isin(known)].drop_duplicates("mechanism", keep="last")
-    reasons = [_reason(row) for row in rest.itertuples()]
-    groups = rest.assign(note=reasons).groupby("note")
+    rest = rest.assign(note=[_reason(row) for row in rest.itertuples()])
     return [
-        (list(part["mechanism"]), f"{'it' if len(part) == 1 else 'each'} {reason}")
-        for reason, part in groups
+        (list(keys), f"{'it' if len(keys) == 1 else 'each'} {reason}")
+        for reason, keys in rest.groupby("note")["mechanism"]
     ]
 
 

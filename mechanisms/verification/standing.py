@@ -16,8 +16,6 @@ from pathlib import Path
 from mechanisms.verification.verification import HOLDS, LOOSE, REFUTED, UNDECIDED
 
 FILE = Path(__file__).with_name("standings.csv")
-# One setting with such a verdict decides the standing; refuted comes before undecided.
-NOT_TRUE = (REFUTED, UNDECIDED)
 SETTINGS = "settings of the papers in the range of its theorem"
 
 
@@ -52,7 +50,8 @@ def standing_by(verdicts: Iterable[str]) -> Standing:
     """Return the standing that follows from the verdicts at all settings, at least one."""
     counted = Counter(verdicts)
     most_frequent = counted.most_common(1)[0][0]
-    verdict = next((each for each in NOT_TRUE if each in counted), most_frequent)
+    # One setting at which the claim is not true decides the standing.
+    verdict = next((each for each in (REFUTED, UNDECIDED) if each in counted), most_frequent)
     return Standing(verdict, counted[verdict], counted.total())
 
 
