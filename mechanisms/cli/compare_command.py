@@ -29,7 +29,7 @@ from mechanisms.comparison.advisor import (
 from mechanisms.comparison.assessment import SERVED
 from mechanisms.query.query import Budget, Query
 from mechanisms.query.words import aligned, query_in_words
-from mechanisms.strategies.workload_options import NAMES
+from mechanisms.strategies.workload import NAMED
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -58,7 +58,7 @@ def add_compare_command(commands) -> None:
         type=read_workload,
         default="identity",
         metavar="NAME|FILE",
-        help=f"the linear queries that are asked of the answer: {', '.join(NAMES)} (one name for "
+        help=f"the linear queries that are asked of the answer: {', '.join(NAMED)} (one name for "
         "all axes, or one for each, such as prefix,identity), or a .npy or .csv file of a matrix "
         "with one row per query (default: identity, which asks for every element)",
     )
@@ -125,15 +125,15 @@ def _run(options: argparse.Namespace) -> dict | str:
 
 def read_workload(given: str):
     """Read a workload: a name, a list of names, or the matrix in a file."""
-    if given in NAMES:
+    if given in NAMED:
         return given
     if given.endswith((".npy", ".csv")):
         return _read(given, "matrix")
     names = given.split(",")
-    unknown = [name for name in names if name not in NAMES]
+    unknown = [name for name in names if name not in NAMED]
     if unknown:
         raise argparse.ArgumentTypeError(
-            f"must be one of {', '.join(NAMES)}, such names with commas, or a .npy or .csv file, "
+            f"must be one of {', '.join(NAMED)}, such names with commas, or a .npy or .csv file, "
             f"got {unknown[0]!r}"
         )
     return names

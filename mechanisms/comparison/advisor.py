@@ -67,7 +67,7 @@ def compare(
         query: Shape and sensitivities; the more are stated, the more mechanisms support it.
         budget: One budget, or several for curves.
         workload: The linear queries that are asked of the answer: a name of
-            `strategies.workload_options.NAMES`, a list with one name for each axis, a (q, M)
+            `strategies.workload.NAMED`, a list with one name for each axis, a (q, M)
             array, or a Workload. The identity asks for every element.
         mechanisms: Keys, or module:Class of mechanisms from elsewhere; a repeated one counts once.
             None for all of the package, except matrix-mechanism-cvxpy for a workload: it takes tens

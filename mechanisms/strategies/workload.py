@@ -149,52 +149,6 @@ class AllRange(_Named):
         return _ranges(*np.triu_indices(self.cells), self.cells)
 
 
-@dataclass(frozen=True)
-class Width(_Named):
-    """All n - k + 1 ranges of one width k, 1 <= k <= n (k = 1 is Identity, k = n Total)."""
-
-    width: int
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if check_count("width", self.width) > self.cells:
-            raise ValueError(
-                f"width must be at most the number of cells, {self.cells}, got {self.width}"
-            )
-
-    @property
-    def queries(self):
-        return self.cells - self.width + 1
-
-    def matrix(self):
-        starts = np.arange(self.queries)
-        return _ranges(starts, starts + self.width - 1, self.cells)
-
-
-@dataclass(frozen=True)
-class RandomRanges(_Named):
-    """`queries` ranges; the two ends of each are drawn uniformly and independently, then ordered.
-
-    Args:
-        cells: n.
-        queries: q, at least 1; ranges may repeat.
-        seed: Seed of the draw, an integer >= 0: the same seed gives the same ranges.
-    """
-
-    queries: int
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_count("queries", self.queries)
-        check_count("seed", self.seed, minimum=0)
-
-    def matrix(self):
-        rng = np.random.default_rng(self.seed)
-        first, last = np.sort(rng.integers(self.cells, size=(self.queries, 2)), axis=1).T
-        return _ranges(first, last, self.cells)
-
-
 class Explicit(Workload):
     """A workload that is given as a matrix (q, n).
 

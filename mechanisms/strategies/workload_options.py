@@ -9,9 +9,6 @@ from mechanisms.query.option import Option
 from mechanisms.query.query import Query
 from mechanisms.strategies.workload import NAMED, Explicit, Kronecker, Workload
 
-# The workloads that a name describes. `Width` and `RandomRanges` have parameters: pass an object.
-NAMES = ("identity", "total", "average", "prefix", "all-range")
-
 
 def workload_factors(query: Query, *, workload) -> tuple[Workload, ...]:
     """Return the workload that the option describes, as factors of a Kronecker product.
@@ -46,13 +43,13 @@ def _are_names(value) -> bool:
     return (
         isinstance(value, (list, tuple))
         and len(value) > 0
-        and all(isinstance(name, str) and name in NAMES for name in value)
+        and all(isinstance(name, str) and name in NAMED for name in value)
     )
 
 
 def _is_workload(value) -> bool:
     if isinstance(value, str):
-        return value in NAMES
+        return value in NAMED
     if isinstance(value, (Workload, np.ndarray)) or _are_names(value):
         return True
     # Explicit checks the numbers of a matrix.
@@ -63,7 +60,7 @@ def _is_workload(value) -> bool:
 WORKLOAD_OPTIONS = {
     "workload": Option(
         "identity",
-        f"one of {', '.join(NAMES)}, such names for each axis, or a (q, M) matrix",
+        f"one of {', '.join(NAMED)}, such names for each axis, or a (q, M) matrix",
         _is_workload,
         "the linear queries whose error is least",
     ),
