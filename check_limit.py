@@ -27,19 +27,19 @@ except ImportError:
 
 ctx.prec = 128  # bits
 DEEPEST = 40  # a cell of radii is split at most so many times
-WRONG = "not a JSON file of results/reference/certificates/limits (else check_certificate.py):"
+WRONG_FILE = "not a JSON file of results/reference/certificates/limits (else check_certificate.py):"
 NUMBER = re.compile(r"-?\d{1,40}(\.\d{1,60})?(e-?\d{1,3})?", re.ASCII)
 
 
-def need(condition, sentence):
+def require(condition, problem):
     if not condition:
-        raise ValueError(sentence)
+        raise ValueError(problem)
 
 
-def exact(value):  # a whole number, a decimal as text, or a list of them
+def parse_numbers(value):  # an integer, a decimal as text, or a list of them
     if type(value) is list:
-        return [exact(each) for each in value]
-    need(type(value) is int or NUMBER.fullmatch(value), f"no decimal: {value}")
+        return [parse_numbers(each) for each in value]
+    require(type(value) is int or NUMBER.fullmatch(value), f"no decimal as text: {value!r}")
     return value if type(value) is int else fmpq(*Fraction(value).as_integer_ratio())
 
 
@@ -55,7 +55,7 @@ def cap(height, d):
     return (arb(height) * (2 - height)).beta_lower(arb(d - 1) / 2, arb(0.5), True) / 2
 
 
-def line(x, xs, ys):  # the piecewise linear function through the points (xs, ys); 0 beyond them
+def interpolate(x, xs, ys):  # linear between the points (xs, ys), and 0 beyond the last
     i = bisect.bisect_right(xs, x) - 1
     if i + 1 >= len(xs):
         return fmpq(0)
@@ -63,29 +63,30 @@ def line(x, xs, ys):  # the piecewise linear function through the points (xs, ys
 
 
 def threshold(epsilon, delta, bound, d, weight, radii, gaps):
-    """lambda times one event, E: |y - D| >= K(|y|) with |D| = 1 and K(r) = 1 + r - k(r).
+    """Check the bound by one function: lambda = `weight` times E = {y: |y - D| >= K(|y|)}, |D| = 1.
 
-    k is linear between the radii, and 0 beyond them. Let u_1 = <u, D>. Then |r u - D| >= K(r) iff
-    1 + u_1 <= h with h = k + (k / r) (1 - k / 2), k = k(r). And r u + D is in E iff it is no longer
-    than X(r), X the inverse of K, iff 1 + u_1 <= h' with h' = k' - k' (2 - k') / (2 r) and
-    k' = k(X(r)) = X(r) + 1 - r. For r < K(0) = 1 no r u + D is in E.
+    K(r) = 1 + r - k(r). k is linear between the `radii`, where it has the values `gaps`, and 0
+    beyond them. Let u_1 = <u, D>. r u is in E iff 1 + u_1 <= h, with h = k + (k / r) (1 - k / 2)
+    and k = k(r). Let X be the inverse of K. r u + D is in E iff its norm is at most X(r), that is,
+    iff 1 + u_1 <= h', with h' = k' - k' (2 - k') / (2 r) and k' = k(X(r)) = X(r) + 1 - r. If
+    r < K(0) = 1, no r u + D is in E.
     """
     outer = [1 + r - k for r, k in zip(radii, gaps, strict=True)]
-    need(type(d) is int and d >= 2 and weight > 0, "d is below 2, or the weight is not positive")
-    need(radii[0] == gaps[0] == gaps[-1] == 0, "radii and gaps start with 0, and gaps end with it")
-    need(all(0 <= k <= 2 for k in gaps), "a gap is not in [0, 2]")
+    require(type(d) is int and d >= 2 and weight > 0, f"d = {d} < 2, or weight = {weight} <= 0")
+    require(radii[0] == gaps[0] == gaps[-1] == 0, "not radii[0] = gaps[0] = gaps[-1] = 0")
+    require(all(0 <= k <= 2 for k in gaps), "a gap is not in [0, 2]")
     for each in (radii, outer):
-        need(all(a < b for a, b in itertools.pairwise(each)), "radii or K do not increase")
+        require(all(a < b for a, b in itertools.pairwise(each)), "radii or K do not increase")
     factor, target = arb(epsilon).exp(), bound + delta * weight
-    need(outer[-1] ** 2 >= target, "r^2 is too small where the event ends")
+    require(outer[-1] ** 2 >= target, "r^2 is too small where the event ends")
 
-    def least(a, b):  # a bound on [a, b], a piece on which k(r) and k(X(r)) are linear
-        k = line(a, radii, gaps), line(b, radii, gaps)
+    def least(a, b):  # a lower bound for r in [a, b], on which k(r) and k(X(r)) are linear
+        k = interpolate(a, radii, gaps), interpolate(b, radii, gaps)
         ratio = min(k[0] / a if a else gaps[1] / radii[1], k[1] / b)  # k / r is monotone
         p = cap(min(k) + ratio * (1 - max(k) / 2), d)
         if b <= 1:
             return a * a + weight * p
-        k = max(line(a, outer, gaps), line(b, outer, gaps))
+        k = max(interpolate(a, outer, gaps), interpolate(b, outer, gaps))
         q = cap(k - k * (2 - k) / (2 * b), d)  # h' increases in k' and in r
         return a * a + weight * (p - factor * q)
 
@@ -94,43 +95,46 @@ def threshold(epsilon, delta, bound, d, weight, radii, gaps):
     while cells:
         a, b, depth = cells.pop()
         if not least(a, b) >= target:
-            need(depth < DEEPEST, f"not proved for noise of radius {float(a)}")
+            require(depth < DEEPEST, f"not proved for noise of radius {float(a)}")
             cells += [(a, (a + b) / 2, depth + 1), ((a + b) / 2, b, depth + 1)]
 
 
 def lattice(epsilon, delta, bound, d, steps, tests):
-    """Functions w_j on the multiples of 1 / steps, for the changes D = -j / steps in R^1.
+    """Check the bound by functions w_j on the multiples of 1 / steps, for D = -j / steps in R^1.
 
-    Round n at random to one of its two neighbours on this lattice, without bias. This keeps
-    privacy for such D, and adds at most 1 / (4 steps^2) to E n^2. "Spherical" says that n and -n
-    have the same law, so the values at k and -k may be averaged.
+    w_j(k / steps) is one of the `weights` for k in `places`, and 0 elsewhere. Round n at random to
+    one of its two neighbours on this lattice, without bias. This keeps privacy for such D, and adds
+    at most 1 / (4 steps^2) to E n^2. "Spherical" says that n and -n have the same distribution, so
+    the values at k and -k may be averaged.
     """
-    need(d == 1 and type(steps) is int and steps > 0, "a lattice is for d = 1, with whole steps")
-    gain, price = {}, 0  # by k, the sum of w_j(k) - e^epsilon w_j(k - j)
+    require(d == 1 and type(steps) is int and steps > 0, f"not d = {d} = 1, or steps = {steps} < 1")
+    gain, price = {}, 0  # gain[k] is the sum over j of w_j(k) - e^epsilon w_j(k - j)
     for j, places, weights in tests:
-        need(type(j) is int and 0 < j <= steps, f"a change by {j} of {steps} steps")
+        require(type(j) is int and 0 < j <= steps, f"j = {j} is not in 1, ..., steps = {steps}")
         for k, w in zip(places, weights, strict=True):
-            need(type(k) is int and w >= 0, f"w({k}) = {w}")
+            require(type(k) is int and w >= 0, f"w({k}) = {w} < 0, or {k} is no integer")
             gain[k] = gain.get(k, 0) + w
             gain[k + j] = gain.get(k + j, 0) - arb(epsilon).exp() * w
         price += max(weights)
-        need(len(set(places)) == len(places), "a place is there twice")
+        require(len(set(places)) == len(places), f"a place is listed twice for j = {j}")
     target = bound + delta * price + fmpq(1, 4 * steps**2)
-    for k in range(max(map(abs, gain)) + 2):  # beyond them nothing is gained, and k^2 is larger
+    for k in range(max(map(abs, gain)) + 2):  # beyond, the gain is 0 and k^2 is larger
         mean = arb(gain.get(k, 0) + gain.get(-k, 0)) / 2
-        need(fmpq(k * k, steps**2) + mean >= target, f"not proved for noise of {k} steps")
+        require(fmpq(k * k, steps**2) + mean >= target, f"not proved for noise of {k} steps")
 
 
 def check(c):
-    """Return what a certificate proves, as a line; ValueError where it is not proved."""
+    """Return what a certificate proves, as a line, or raise ValueError."""
     groups = (c["claim"], c["bound"], c["test"])
-    claim, bound, test = ({k: exact(v) for k, v in group.items()} for group in groups)
+    claim, bound, test = ({k: parse_numbers(v) for k, v in group.items()} for group in groups)
     m, s, epsilon, delta = (claim.pop(name) for name in ("elements", "l2", "epsilon", "delta"))
     value, d = bound.pop("value"), test["d"]
-    need(not (claim or bound) and len(c) == 4, "an unknown field")
-    need(type(m) is int and 1 <= d <= m and s > 0, f"d = {d}, {m} elements, l2 {s}")
-    need(epsilon > 0 and 0 <= delta < 1, f"epsilon = {epsilon}, delta = {delta}")
-    need(value > 0, f"the value {value} is no bound above 0")
+    require(not (claim or bound) and len(c) == 4, "a field is missing or unknown")
+    require(type(m) is int and 1 <= d <= m, f"not 1 <= d = {d} <= elements = {m}")
+    require(
+        epsilon > 0 and 0 <= delta < 1, f"not epsilon = {epsilon} > 0, 0 <= delta = {delta} < 1"
+    )
+    require(value > 0 and s > 0, f"not value = {value} > 0 and l2 = {s} > 0")
     kinds = {"threshold": threshold, "lattice": lattice}
     kinds[c["kind"]](epsilon, delta, value, **test)
     rmse = ((arb(value) / d).sqrt() * s).lower() * (1 - fmpq(1, 10**8))  # before it is rounded
@@ -138,13 +142,16 @@ def check(c):
     return f"{said}: RMSE of an element at least {rmse.str(9, radius=False)}"
 
 
+def report(kind, error, _traceback):  # one line on stderr
+    words = str(error).split() if kind is ValueError else [WRONG_FILE, *str(error).split()]
+    print(f"{path}: NOT PROVED:", *words, file=sys.stderr)
+
+
 if __name__ == "__main__":
-    sys.excepthook = lambda kind, e, _: print(
-        f"{path}: NOT PROVED:", *f"{WRONG * (kind is not ValueError)} {e}".split(), file=sys.stderr
-    )
+    sys.excepthook = report
     for path in sys.argv[1:] or sys.exit(print(__doc__.split("\n")[0], file=sys.stderr) or 2):
         with open(path, encoding="utf-8") as file:
             listed = json.load(file).get("limits")
-        need(listed, f"{WRONG} it has no limits")
+        require(listed, f"{WRONG_FILE} it has no limits")
         for certificate in listed:
             print(check(certificate))

@@ -131,8 +131,8 @@ def dawa(setting: str, query: Query, budget: Budget) -> Certificate:
             "start": start,
             "stride": stride,
         }
-        given = {name: check_certificate.exact(value) for name, value in neighbours.items()}
-        _, p, q = check_certificate.dawa(check_certificate.exact(epsilon), 0, None, **given)
+        given = {name: check_certificate.parse_number(value) for name, value in neighbours.items()}
+        _, p, q = check_certificate.dawa(check_certificate.parse_number(epsilon), 0, None, **given)
         changes.append((float((p / q).log()), neighbours))
     loss, neighbours = max(changes, key=operator.itemgetter(0))
     noise = {"scale": str(4 * Fraction(l1) / Fraction(epsilon))}

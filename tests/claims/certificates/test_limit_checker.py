@@ -88,14 +88,14 @@ def test_a_random_event_proves_what_brute_force_finds(seed):
         "delta": fmpq(0),
         "d": 3,
         **{
-            name: [check_limit.exact(repr(float(x))) for x in values]
+            name: [check_limit.parse_numbers(repr(float(x))) for x in values]
             for name, values in (("radii", radii), ("gaps", gaps), ("weight", [weight]))
         },
     }
     given["weight"] = given["weight"][0]
-    check_limit.threshold(**given, bound=check_limit.exact(f"{infimum - 0.01:.9f}"))
+    check_limit.threshold(**given, bound=check_limit.parse_numbers(f"{infimum - 0.01:.9f}"))
     with pytest.raises(ValueError, match=r"not proved|too small"):
-        check_limit.threshold(**given, bound=check_limit.exact(f"{infimum + 0.01:.9f}"))
+        check_limit.threshold(**given, bound=check_limit.parse_numbers(f"{infimum + 0.01:.9f}"))
 
 
 MUTANTS = [
