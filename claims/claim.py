@@ -28,20 +28,21 @@ class Claim(Record):
     """One statement of a paper.
 
     Args:
-        id: A unique "<short paper>-<topic>" of small letters, digits and hyphens, which names files
-            and pages.
+        id: A unique "<short paper>-<topic>" of small letters, digits and hyphens. It names the
+            claim's files and its page on the site.
         paper: The key of the paper.
         where: The place in the paper.
         kind: The sort of statement.
         about: The facts that all claims of the paper share.
         statement: The claim in this project's words, as one sentence that is true or false.
         expected: The paper's number or order, as text; it names every part of the claim.
-        not_run: The words of `expected` that were not judged, each with the reason. They become
-            parts with the verdict `not run`, except a network or a data set that the run has.
+        not_run: Words of `expected` that name parts which were not judged, each with the reason.
+            They become parts with the verdict `not run`, except for the name of a network or a data
+            set that the run has.
         reply: The answer of an author of the paper to the verdict, with the name and the date.
         reservation: The restrictions or concessions that the paper itself makes.
         scope: The way in which the claim is read and judged. It cannot remove a part of the claim.
-        judge: The name of a judge in the paper's folder, or of one in claims/ for any paper.
+        judge: The name of a judge in the paper's folder, or of one in claims/.
         arguments: The keyword arguments of the judge, such as the paper's numbers. `!paper NAME`
             stands for a number in papers/<paper>.py that other code reads too.
         tolerance: The relative tolerance of exact numbers, for judges that take one.
@@ -50,11 +51,12 @@ class Claim(Record):
         reason: The reason for that tolerance or margin.
         sizes: The paper's sizes.
         decided_by: The run that would decide parts that are inconclusive or not run.
-        meaning: One sentence for readers per verdict that can be expected; true of every run.
-        in_reference: The same about the numbers of the committed run, for that run alone.
+        meaning: For each verdict that can be expected, a sentence for readers that is true of every
+            run.
+        in_reference: For each verdict, a sentence for readers about the numbers of the committed
+            run. It replaces the one in `meaning` in that run.
     """
 
-    # It names the claim's page on the site.
     id: Annotated[str, Field(pattern="^[a-z0-9-]{1,80}$")]
     paper: str
     about: Paper
@@ -78,11 +80,15 @@ class Claim(Record):
 
     @property
     def limits(self) -> dict[str, float]:
-        """The tolerance and the margin, as far as they are stated."""
+        """The tolerance and the margin, if they are stated."""
         return self.model_dump(include={"tolerance", "margin"}, exclude_none=True)
 
     def check(self) -> None:
-        """Raise ConfigError with a remedy if the claim breaks a rule of the ledger."""
+        """Check the rules of the ledger.
+
+        Raises:
+            ConfigError: The claim breaks a rule; the message has a remedy.
+        """
         words = len(self.statement.split())
         if words > MOST_WORDS:
             raise ConfigError(
@@ -106,8 +112,8 @@ def all_claims() -> list[Claim]:
     """Return every claim, paper by paper in the order of their years.
 
     Raises:
-        ConfigError: The file of a paper is broken, see `claims_in`, or repeats an id of an earlier
-            paper.
+        ConfigError: The file of a paper is wrong (see `claims_in`), or has an id that another
+            paper's file has too.
     """
     judges, found = all_judges(), {}
     for path in sorted(HOMES.glob("*/claims.yaml"), key=lambda path: (path.parent.name[-4:], path)):
@@ -120,16 +126,16 @@ def all_claims() -> list[Claim]:
 
 
 def claims_in(path: Path, judges: Mapping[str, Judge]) -> dict[str, Claim]:
-    """Read the claims of one file by their ids.
+    """Read a file, and return its claims by id.
 
     Args:
-        path: A claims.yaml in the folder of its paper.
+        path: The claims.yaml of a paper.
         judges: Every judge by name.
 
     Raises:
-        ConfigError: The file is not a list of claims; there is no judge of the name; a field is
-            unknown to the claim and its judge or has a wrong value; a claim breaks a rule of the
-            ledger; an id is used twice; or papers/<paper>.py lacks a name.
+        ConfigError: The file is not a list of claims; a claim names a judge that does not exist; a
+            field or an argument is unknown, missing or has a wrong value; a claim breaks a rule of
+            the ledger; an id is used twice; or papers/<paper>.py lacks a name.
     """
     claims: dict[str, Claim] = {}
     first, *others = entries(path)
@@ -145,7 +151,7 @@ def claims_in(path: Path, judges: Mapping[str, Judge]) -> dict[str, Claim]:
 
 
 def _claim(fields: Mapping[str, Any], path: str, judges: Mapping[str, Judge]) -> Claim:
-    """Build the claim at a position of its file, and check the arguments of its judge."""
+    """Build a claim, whose index in its file is `path`, and check the arguments of its judge."""
     claim = read_settings(Claim, fields, path)
     if claim.judge not in judges:
         what_next = nearest(claim.judge, judges, "did you mean {!r}?") or "see extend/claim.py"

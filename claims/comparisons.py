@@ -1,20 +1,20 @@
 """The comparisons that turn numbers into verdicts. A judge chooses a comparison, never a verdict.
 
 Exact numbers confirm or contradict a claim. Effects over trials are compared with a margin, the
-smallest difference that matters for the claim. A part is
+smallest difference that matters for the claim. A part about an order is
 
-- confirmed if the 95% interval lies on the claimed side;
+- confirmed if the 95% interval lies on the claimed side of zero;
 - contradicted if the 99.99% interval lies on the other side and the difference may matter (the
   95% interval reaches beyond the margin);
-- not found if the interval stays below the margin, with 10 trials or more;
+- not found if the 95% interval stays below the margin, with 10 trials or more;
 - inconclusive otherwise.
 
-There is no signal if no compared mean is better than a random answer, or all equal the mean without
-noise, within a margin. Every part is then inconclusive. A judge does not ask for a signal if
-usefulness is a part of its own: a release that is proven to be noise can still be ranked.
+There is no signal if, within a margin, no compared mean is better than a random answer, or all
+means equal the mean without noise. A part is then inconclusive. A judge does not ask for a signal
+if usefulness is a part of its own: a release that is proven to be noise can still be ranked.
 
-A claim makes at most 100 comparisons, so that it is wrongly contradicted in at most 1% of cases
-(Bonferroni), if intervals have the coverage that they state. A part shows the interval that its
+A claim makes at most 100 comparisons, so it is wrongly contradicted in at most 1% of cases
+(Bonferroni), provided that intervals have their stated coverage. A part shows the interval that its
 verdict rests on, with its confidence.
 """
 
@@ -35,26 +35,26 @@ from claims.verdicts import (
 )
 
 SUPPORT = SHOWN
-# The largest probability that a claim is wrongly contradicted, and the most comparisons it makes.
+# The largest probability that a claim is wrongly contradicted, and the most comparisons of a claim.
 WRONG, MOST_COMPARISONS = 0.01, 100
 OPPOSE = 1 - WRONG / MOST_COMPARISONS
 ENOUGH_TRIALS = 10
-# A release this close to noise in total variation counts as an answer without data.
+# A release whose total variation from noise is at most this counts as an answer without data.
 NO_DATA = 0.01
 
 
 @dataclass(frozen=True, kw_only=True)
 class Signal:
-    """The evidence that a study can tell mechanisms apart at all.
+    """The evidence that a study can tell mechanisms apart.
 
     Args:
         means: The mean score of every compared mechanism.
         floor: The mean score of the random answer, or of training on pure noise; None if unknown.
         ceiling: The mean score without noise; None if unknown.
         margin: Scores within this distance of the floor or the ceiling count as equal to it.
-        floor_words: The name of the answer that has the score of the floor.
-        better: The side on which scores are better. A score on the other side of the floor is no
-            signal.
+        floor_words: The answer whose score is the floor, in words.
+        better: Whether larger or smaller scores are better. A score that is worse than the floor is
+            no signal.
     """
 
     means: tuple[float, ...]
@@ -105,33 +105,35 @@ def order(
     """Judge effects that the claim says are positive.
 
     Args:
-        effects: The differences by name, signed so that the paper says that they are positive.
+        effects: The differences by name, with the sign that the claim says is positive.
         margin: The smallest difference that matters, at least 0, in units of the effects.
-        signal: The signal, or one for each effect by name; without a signal a part is inconclusive.
-        shown: The function that formats an effect at a confidence: `ratio_words` for logarithms of
-            ratios.
+        signal: The signal for all effects, or a signal for each by name. If the signal is missing,
+            a part is inconclusive. The default asks for none.
+        shown: The function that formats an effect at a confidence; use `ratio_words` for logarithms
+            of ratios.
     """
     return [
-        _order_part(name, effect, margin, _signal_for(signal, name), shown)
+        _order_part(name, effect, margin, _missing_signal(signal, name), shown)
         for name, effect in effects.items()
     ]
 
 
-def _signal_for(signal: Signal | Mapping[str, Signal] | None, name: str) -> Signal | None:
-    return signal[name] if isinstance(signal, Mapping) else signal
+def _missing_signal(signal: Signal | Mapping[str, Signal] | None, name: str) -> str:
+    own = signal[name] if isinstance(signal, Mapping) else signal
+    return own.missing if own else ""
 
 
 def _order_part(
     name: str,
     effect: Effect,
     margin: float,
-    signal: Signal | None,
+    no_signal: str,
     shown: Callable[[Effect, float], str],
 ) -> Part:
     found = shown(effect, SUPPORT)
     low = effect.interval(SUPPORT).low
-    if signal is not None and signal.missing:
-        return Part(name, INCONCLUSIVE, found, signal.missing)
+    if no_signal:
+        return Part(name, INCONCLUSIVE, found, no_signal)
     if low > 0:
         return Part(name, CONFIRMED, found)
     if effect.interval(OPPOSE).high < 0 and low < -margin:
@@ -140,7 +142,7 @@ def _order_part(
 
 
 def _absence_part(name: str, effect: Effect, margin: float, found: str) -> Part:
-    """Judge an effect that is neither confirmed nor contradicted: not found, or inconclusive."""
+    """Judge an effect that is neither confirmed nor contradicted as not found, or inconclusive."""
     if effect.interval(SUPPORT).high > margin:
         reason = f"{effect.trials} trials leave room for a difference above {margin:g}"
         return Part(name, INCONCLUSIVE, found, reason)
@@ -163,15 +165,15 @@ def beyond(name: str, effect: Effect, *, margin: float) -> Part:
     return _absence_part(name, effect, margin, words(effect))
 
 
-def more_than_noise(name: str, distance: float, found: str = "") -> Part:
-    """Judge whether results computed from a release are more useful than an answer without data.
+def more_than_noise(name: str, distance: float, found: str) -> Part:
+    """Judge the claim that results from a release are more useful than an answer without data.
 
     Args:
         name: The name of the part.
         distance: An upper bound on the total variation between the release and noise that does not
             depend on the data; see `mechanisms.comparison.no_data`. A bound of at most NO_DATA
-            contradicts, because the release is then an answer without data for every use. A larger
-            one decides nothing.
+            contradicts the claim, because the release is then an answer without data for every use.
+            A larger bound decides nothing.
         found: Our number, as text.
     """
     if distance <= NO_DATA:
@@ -201,13 +203,13 @@ def equal(
     stated: float = 0.0,
     signal: Signal | Mapping[str, Signal] | None = None,
 ) -> list[Part]:
-    """Judge differences that the claim says are small ("comparable"), or as large as it states.
+    """Judge differences that the claim says are small ("comparable"), or equal to a stated number.
 
     A part is confirmed if the whole 95% interval lies within the margin around the stated number,
-    contradicted if the whole 99.99% interval lies outside of it, and inconclusive otherwise.
+    contradicted if the whole 99.99% interval lies outside that margin, and inconclusive otherwise.
     """
     return [
-        _equal_part(name, effect, margin, stated, _signal_for(signal, name))
+        _equal_part(name, effect, margin, stated, _missing_signal(signal, name))
         for name, effect in effects.items()
     ]
 
@@ -217,11 +219,11 @@ def _equal_part(
     effect: Effect,
     margin: float,
     stated: float,
-    signal: Signal | None,
+    no_signal: str,
 ) -> Part:
     beside = f" (stated {stated:g})" if stated else ""
-    if signal is not None and signal.missing:
-        return Part(name, INCONCLUSIVE, words(effect) + beside, signal.missing)
+    if no_signal:
+        return Part(name, INCONCLUSIVE, words(effect) + beside, no_signal)
     verdict, confidence = _verdict_between(effect, stated - margin, stated + margin)
     reason = {
         CONFIRMED: "",
@@ -232,10 +234,11 @@ def _equal_part(
 
 
 def _verdict_between(effect: Effect, least: float, most: float) -> tuple[Verdict, float]:
-    """Return the verdict on an effect that the claim puts between two bounds.
+    """Return the verdict on an effect that the claim puts between two bounds, and a confidence.
 
-    It comes with the confidence of the interval that it rests on: inside at 95%, outside at 99.99%,
-    or across a bound, at 99.99% if the 95% interval lies outside.
+    The verdict rests on the interval at this confidence. It is `confirmed` if the 95% interval lies
+    inside the bounds, `contradicted` if the 99.99% interval lies outside, and `inconclusive` if an
+    interval crosses a bound: at 99.99% if the 95% interval lies outside, else at 95%.
     """
     low, high = effect.interval(SUPPORT)
     if least <= low and high <= most:
@@ -269,15 +272,16 @@ def ratios(
 
 
 def timed_apart(part: Part, ratio: Effect, apart: float) -> Part:
-    """Leave open which of two is faster if timings of equal work differ by as much.
+    """Make a part about speed inconclusive if timings of equal work differ by as much.
 
-    The two are timed one after the other while the state of the machine changes, and the interval
-    of a ratio only covers the spread within the timings of each.
+    The two mechanisms are timed one after the other, and the state of the machine changes between
+    them. The interval of a ratio covers only the spread within the timings of each.
 
     Args:
         part: The part.
         ratio: The logarithm of the ratio of seconds that the part is about.
-        apart: The largest ratio of seconds of equal work that is timed in this way, at least 1.
+        apart: The largest ratio of seconds that was seen for equal work timed in this way, at
+            least 1.
     """
     if abs(ratio.value) > math.log(apart):
         return part
@@ -288,7 +292,8 @@ def timed_apart(part: Part, ratio: Effect, apart: float) -> Part:
 def universal(name: str, cases: Iterable[bool | None], found: str = "") -> Part:
     """Judge a statement about many cases that exact numbers decide.
 
-    One false case contradicts the statement. It is confirmed if every case holds.
+    One false case contradicts the statement. The statement is confirmed if it holds in every case,
+    and otherwise inconclusive.
 
     Args:
         name: The name of the part.
@@ -315,12 +320,12 @@ def levels(
 ) -> list[Part]:
     """Judge scores over trials that the claim puts at a level: "about 0.9".
 
-    The verdicts are those of `equal`, with a margin of tolerance times stated. If even the score
-    without noise is below the level by more than that, the parts are inconclusive, as they say
-    nothing about the noise.
+    `equal` gives the verdicts, with the margin `tolerance` times `stated`. If even the score
+    without noise is below the level by more than the margin, the parts are inconclusive, because
+    they say nothing about the noise.
 
     Args:
-        scores: Our scores by name, not differences.
+        scores: Our scores (not differences) by name.
         stated: The paper's score.
         tolerance: The relative tolerance.
         ceiling: The mean score without noise; None if unknown.
@@ -335,7 +340,7 @@ def levels(
 def every(name: str, parts: Sequence[Part]) -> Part:
     """Combine parts into one that says that all of them hold.
 
-    It holds if each part holds, and is contradicted if one part is.
+    It is confirmed if each part is confirmed, and contradicted if one part is contradicted.
     """
     return _decisive_part(name, parts, (CONTRADICTED, INCONCLUSIVE, NOT_FOUND, CONFIRMED))
 
@@ -351,8 +356,8 @@ def some(name: str, parts: Sequence[Part]) -> Part:
 def most(name: str, parts: Sequence[Part]) -> Part:
     """Combine parts into one that says that more than half of them hold.
 
-    It holds if more than half hold. It is contradicted if at least half are contradicted, and not
-    found if at least half are contradicted or not found.
+    It is confirmed if more than half are confirmed, contradicted if at least half are contradicted,
+    not found if at least half are contradicted or not found, and inconclusive otherwise.
     """
     verdicts = [part.verdict for part in parts]
     half, holding = len(parts) / 2, verdicts.count(CONFIRMED)
@@ -367,7 +372,7 @@ def most(name: str, parts: Sequence[Part]) -> Part:
 
 
 def _decisive_part(name: str, parts: Sequence[Part], decisive: Sequence[str]) -> Part:
-    """Return a part with the verdict that comes first in `decisive`, listing the parts with it."""
+    """Combine parts into one with the first verdict of `decisive` that a part has; list those."""
     verdict = next(verdict for verdict in decisive if verdict in {part.verdict for part in parts})
     shown = [part for part in parts if part.verdict == verdict]
     texts = [joined(part.name, part.found) for part in shown]
@@ -378,7 +383,7 @@ def _decisive_part(name: str, parts: Sequence[Part], decisive: Sequence[str]) ->
 
 
 def confirm_or_leave_open(part: Part, source: str) -> Part:
-    """Make a part about a stand-in for the paper's method inconclusive unless it is confirmed.
+    """Make a part about a stand-in for the paper's method inconclusive, unless it is confirmed.
 
     Args:
         part: The part.

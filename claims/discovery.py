@@ -1,4 +1,4 @@
-"""Discover figures, tables and judges: import every module of paper_figures/<paper>/."""
+"""Discover figures, tables and judges by importing every module of paper_figures/<paper>/."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -7,15 +7,15 @@ from typing import Any, Literal
 
 from mechanisms.query.extensions import leave_out, modules_of
 
-# The folder with a package for each paper, which no import statement of this package names.
+# The folder with a package for each paper. No import statement here names these packages.
 HOMES = Path(__file__).resolve().parents[1] / "paper_figures"
 
 
 def paper_homes() -> dict[str, ModuleType]:
-    """Return the packages paper_figures/<paper>/ by the key of their paper, in order of the years.
+    """Return the packages paper_figures/<paper>/ by the key of their paper, sorted by year.
 
-    A package has the paper's short name as `NAME`, and as `MECHANISMS` the keys of its mechanisms
-    that do not cite the paper's key themselves.
+    A package may have the paper's short name as `NAME`, and as `MECHANISMS` the keys of those
+    mechanisms of the paper whose `paper` is not its key.
     """
     names = [path.parent.name for path in HOMES.glob("*/__init__.py")]
     names.sort(key=lambda name: (name[-4:], name))
@@ -46,7 +46,7 @@ def functions_with(module: ModuleType, attribute: str) -> list[FunctionType]:
 def declared(modules: Iterable[ModuleType], kind: Literal["judge", "drawing"]) -> dict[str, Any]:
     """Return every judge or drawing of these modules by name.
 
-    A module that repeats a name is left out, with a warning.
+    A module is left out with a warning if it repeats a name of an earlier one.
     """
     found: dict[str, Any] = {}
     for module in modules:

@@ -1,7 +1,6 @@
-"""The shared judge of claims of (epsilon, delta)-DP at the settings of the papers.
+"""The judge of claims of (epsilon, delta)-DP at the settings of the papers, shared by all papers.
 
-It reads the rows of the study guarantee on its data set "papers". paper_figures/suite draws the
-same rows.
+It reads the rows of the study guarantee on its data set "papers", which paper_figures/suite draws.
 """
 
 import math
@@ -26,41 +25,36 @@ from runs.results import Results
 from studies.base.case import Point
 from studies.guarantee import SETTINGS_AT, Guarantee
 
-# Whether a claim is true, by the verdict on it at one setting; None if that is unknown.
+# Whether a claim is true at a setting, by the verdict on it there; None if that is unknown.
 HOLDS_BY_VERDICT = {HOLDS: True, LOOSE: True, REFUTED: False, UNDECIDED: None}
 
 
 def verified(rows: pd.DataFrame, mechanism: str) -> pd.DataFrame:
-    """Return one row per paper's setting within the theorem's range.
+    """Return a row for each setting of a paper within the range of the mechanism's theorem.
 
-    The columns are the metrics of the study (NaN if not measured), the `verdict` in words, and the
-    `setting` (a PaperSetting).
+    The columns are those of `by_setting`, and `setting` (a PaperSetting).
 
     Raises:
-        CannotJudge: The results have no such setting.
+        CannotJudge: The results have no rows of the mechanism, or none within that range.
     """
     chosen = pick(rows, dataset="papers", mechanism=mechanism, calibration="published")
-    records = []
-    for (_, shape, epsilon, delta), values in by_setting(chosen).iterrows():
-        setting = setting_of(shape, epsilon, delta)
-        if get_mechanism(mechanism).limit(setting.query, setting.budget) is None:
-            records.append(values.to_dict() | {"setting": setting})
-    required(
-        records, CannotJudge(f"No setting lies within the range of the theorem of {mechanism}")
-    )
-    return pd.DataFrame(records)
+    table, theorem = by_setting(chosen).reset_index(), get_mechanism(mechanism)
+    table["setting"] = list(map(setting_of, table["shape"], table["epsilon"], table["delta"]))
+    inside = [theorem.limit(each.query, each.budget) is None for each in table["setting"]]
+    missing = CannotJudge(f"No setting lies within the range of the theorem of {mechanism}")
+    return required(table[inside], missing)
 
 
 def setting_of(shape: str, epsilon: float, delta: float) -> PaperSetting:
-    """Return the paper's setting at a grid point, whose shape is text such as "8x8"."""
+    """Return the paper's setting at a grid point; its shape is a text such as "8x8"."""
     axes = tuple(int(axis) for axis in shape.split("x"))
     return SETTINGS_AT[Point(shape=axes, epsilon=epsilon, delta=delta)]
 
 
 def by_setting(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return a row per mechanism and setting, with all metrics, the verdict and the message.
+    """Return a row for each mechanism and setting.
 
-    Metrics that were not measured are NaN.
+    The columns are the metrics of the study (NaN if not measured), `verdict` and `message`.
     """
     keys = ["mechanism", "shape", "epsilon", "delta"]
     words = rows[rows["metric"] == "claimed_delta"].set_index(keys)[["verdict", "message"]]
@@ -76,16 +70,19 @@ def guarantee(
 ) -> Finding:
     """Judge a claim of (epsilon, delta)-DP at every paper's setting within the theorem's range.
 
-    One setting where it is false contradicts the claim. A claim that holds with more noise than it
-    needs is confirmed, and the sentence says by which factor of variance. For the mechanisms in
-    LARGEST_MU the claim is about every noise that meets the theorem's condition, not only about the
-    calibrated one.
+    A claim that is false at one setting is contradicted. A claim that holds with more noise than it
+    needs is confirmed, and the sentence says by which factor of variance. For a mechanism in
+    LARGEST_MU, the claim is about all noise that meets the theorem's condition, not only about the
+    calibrated noise.
 
     Args:
         results: The rows of the study guarantee.
         mechanism: The key of the mechanism.
-        own: The paper's settings for the mechanism; the first is the one that is shown.
+        own: The names of the paper's own settings; our numbers are those at the first.
         lengths: The lengths M of vectors for which the claim is also checked, at (0.9/M, 1e-5).
+
+    Raises:
+        CannotJudge: The results lack the mechanism or a setting of `own`.
     """
     table = verified(results.rows, mechanism)
     paper = [_row_of(table, setting) for setting in own]
@@ -124,7 +121,7 @@ def guarantee(
     )
 
 
-# Each of these functions returns our numbers, and a sentence with the reason.
+# Each of these functions returns our numbers as text, and a sentence with the reason.
 def _describe_confirmed(table: pd.DataFrame, paper: list[pd.Series]) -> tuple[str, str]:
     shown, wasted = paper[0], [_wasted_by_theorem(row) for row in paper]
     ours = (
@@ -141,9 +138,9 @@ def _describe_confirmed(table: pd.DataFrame, paper: list[pd.Series]) -> tuple[st
 
 
 def _wasted_by_theorem(row: pd.Series) -> float:
-    """Return the variance over the variance needed.
+    """Return the variance of the noise over the variance that the stated sensitivity needs.
 
-    The factor by which a Gram matrix changes less than its stated sensitivity is not counted.
+    A Gram matrix changes by less than its stated l2 sensitivity; that factor does not count.
     """
     query = row["setting"].query
     if query.gram_change is None:
@@ -155,7 +152,7 @@ def _describe_contradicted(table: pd.DataFrame, paper: list[pd.Series]) -> tuple
     shown = paper[0]
     refuted = table[table["verdict"] == REFUTED]
     if refuted.empty:
-        # The claim fails only at another size, which the caller reports.
+        # The claim fails only at a length M of `lengths`, which the caller reports.
         return f"refuted at none of {len(table)} settings", (
             "No setting of the papers within the theorem's range refutes the guarantee."
         )
@@ -198,18 +195,18 @@ def _row_of(table: pd.DataFrame, setting: str) -> pd.Series:
 
 
 def _excess_of_condition(key: str, setting: PaperSetting) -> float:
-    """Bound the ratio of true to claimed delta over all noise that the theorem's condition allows.
+    """Return a bound on true over claimed delta for all noise that meets the theorem's condition.
 
-    The bound is that of LARGEST_MU, which the worst noise for "mvg" need not reach.
+    It is the ratio at the mu of LARGEST_MU, which no noise of "mvg" need reach.
     """
     mu = LARGEST_MU[key](setting.query, setting.budget)
     return GaussianProfile(mu=mu).delta(setting.budget.epsilon).value / setting.budget.delta
 
 
 def _holds_at(key: str, size: int) -> bool | None:
-    """Return whether the claim holds for a vector of this length M at (0.9/M, 1e-5).
+    """Return whether the claim holds for a vector of the length M = `size` at (0.9/M, 1e-5).
 
-    The sensitivity of the query is 1. The answer is None if the profile's bounds do not decide it.
+    The l2 sensitivity is 1. None means that the bounds on the privacy profile do not decide it.
     """
     query, budget = Query(shape=(size,), l2_sensitivity=1.0), Budget(epsilon=0.9 / size, delta=1e-5)
     return HOLDS_BY_VERDICT[verify(calibrated(key, query, budget), effort=None).verdict]
@@ -227,19 +224,19 @@ def _size_sentence(holds: dict[int, bool | None]) -> str:
 
 
 def _mvg_largest_mu(query: Query, budget: Budget) -> float:
-    # Every query has gamma >= s/2, and the square root makes zeta smaller, so no reading of Theorem
+    # Every query has gamma >= s/2, and the square root makes zeta smaller. So no reading of Theorem
     # 3 allows a larger mu.
     least_bound = replace(query, frobenius_bound=query.l2_sensitivity / 2)
     return query.l2_sensitivity * math.sqrt(precision_bound(least_bound, budget, "sqrt"))
 
 
-# This is the supremum of mu over all noise that meets the theorem's condition: the spectral norm of
-# U^-1 is at most its Frobenius norm, and tends to it as one direction takes all the precision.
+# Returns the supremum of mu over all noise that meets the theorem's condition. The spectral norm of
+# U^-1 is at most its Frobenius norm, and tends to that as one direction takes all the precision.
 def _mgm_largest_mu(query: Query, budget: Budget) -> float:
     return query.l2_sensitivity * math.sqrt(frobenius_bound(query, budget))
 
 
-# The largest mu that each mechanism's theorem allows at a query and a budget; for mvg, a bound.
+# The largest mu that each mechanism's theorem allows at a query and a budget; a bound for mvg.
 LARGEST_MU: dict[str, Callable[[Query, Budget], float]] = {
     "mvg": _mvg_largest_mu,
     "mgm": _mgm_largest_mu,

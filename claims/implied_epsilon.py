@@ -1,4 +1,4 @@
-"""Implied epsilons: the budgets at which mechanisms reach the numbers that papers state."""
+"""Implied epsilons: the epsilons at which mechanisms reach the numbers that papers state."""
 
 import itertools
 import math
@@ -14,21 +14,21 @@ from claims.intervals import SHOWN, Effect, Interval
 from claims.judged_rows import listed
 from claims.verdicts import CALIBRATION_TITLES
 
-# The epsilons between which `in_closed_form` searches, and the steps from 1 to either of them.
+# `in_closed_form` searches between these epsilons, in so many steps from 1 to either of them.
 LEAST, MOST, _STEPS = 1e-15, 1e15, 5
-# Two neighbouring budgets are far apart if their ratio exceeds this.
+# Two neighbouring epsilons of a curve are far apart if their ratio exceeds this.
 _FAR_APART = 10.0
 
 
 @dataclass(frozen=True)
 class Implied:
-    """The place where a curve over epsilon first reaches a number.
+    """The epsilon at which a curve over epsilon first reaches a number.
 
     Args:
         value: The epsilon; infinite if the curve does not reach the number.
-        interval: The epsilons at which the upper and the lower end of the curve's interval reach
-            it; infinite if they do not, and `low` is 0 if the upper end does so at the smallest
-            epsilon.
+        interval: The epsilons at which the upper and the lower ends of the curve's 95% intervals
+            reach the number. An end that does not reach it gives infinity. `low` is 0 if the upper
+            end reaches it at the smallest epsilon.
         tried: The smallest and the largest epsilon of the curve.
     """
 
@@ -58,13 +58,13 @@ class StatedNumber:
     """A number that a paper states for a mechanism, and the epsilons at which it is reached.
 
     Args:
-        claim: The id of the claim about the number; empty if the ledger has none.
+        claim: The id of the claim about the number; "" if the ledger has none.
         where: The table or figure of the paper.
         mechanism: The title of the mechanism.
         number: The number in words.
         epsilon: The epsilon that the paper gives, in words.
         implied: The implied epsilon by calibration; a calibration may be missing.
-        source: How `implied` was found: "closed form", or a study and its trials.
+        source: The source of `implied`: "closed form", or a study and its trials.
     """
 
     claim: str
@@ -86,7 +86,7 @@ class StatedNumber:
 
 
 def implies(*studies: str):
-    """Declare a function that takes the rows of a run and yields the numbers of its paper.
+    """Declare a function that takes the rows of a run and yields the stated numbers of its paper.
 
     Args:
         studies: The studies whose rows it reads.
@@ -100,7 +100,7 @@ def implies(*studies: str):
 
 
 def _declared() -> Iterator[tuple[str, Callable[[pd.DataFrame], Iterator[StatedNumber]]]]:
-    """Yield the declared functions with the keys of their papers."""
+    """Yield each declared function after the key of its paper."""
     for module in paper_modules():
         for function in functions_with(module, "implied_by"):
             yield module.__name__.split(".")[1], function
@@ -112,7 +112,7 @@ def implying_studies() -> list[str]:
 
 
 def stated_numbers(rows: pd.DataFrame) -> Iterator[tuple[str, StatedNumber]]:
-    """Yield the numbers of all papers for which the rows suffice, each with the paper's key."""
+    """Yield the stated numbers for which the rows suffice, each after the key of its paper."""
     for paper, function in _declared():
         for stated in function(rows):
             yield paper, stated
@@ -121,13 +121,13 @@ def stated_numbers(rows: pd.DataFrame) -> Iterator[tuple[str, StatedNumber]]:
 def on_curve(effects: Mapping[float, Effect], stated: float) -> Implied:
     """Find the first epsilon at which measured scores reach the stated one; larger is better.
 
-    Between two epsilons the score is interpolated linearly in log(epsilon). The interval ends at
-    the epsilons at which the upper and the lower ends of the scores' intervals reach the stated
-    score. If the measured epsilons around such an end are more than tenfold apart, interpolation
-    says little, and the outer one of them is the end.
+    Between two epsilons, the score is interpolated linearly in log(epsilon). The ends of the
+    interval are the epsilons at which the upper and the lower ends of the scores' intervals reach
+    the stated score. If the measured epsilons around such an end are more than tenfold apart,
+    interpolation says little, and the outer one of the two is used instead.
 
     Args:
-        effects: The score at every epsilon; at least one.
+        effects: The score by epsilon; at least one.
         stated: The paper's score.
     """
     epsilons = np.array(sorted(effects))
@@ -144,7 +144,7 @@ def on_curve(effects: Mapping[float, Effect], stated: float) -> Implied:
 
 
 def _enclosing_epsilons(epsilons: np.ndarray, epsilon: float) -> Interval:
-    """Return the measured epsilons around an epsilon if they are far apart, else the epsilon."""
+    """Return the measured epsilons around an epsilon if they are far apart, else it twice."""
     after = np.searchsorted(epsilons, epsilon)
     if 0 < after < len(epsilons) and epsilons[after] > _FAR_APART * epsilons[after - 1]:
         return Interval(float(epsilons[after - 1]), float(epsilons[after]))
@@ -152,7 +152,7 @@ def _enclosing_epsilons(epsilons: np.ndarray, epsilon: float) -> Interval:
 
 
 def _first_crossing(epsilons: np.ndarray, scores: np.ndarray, stated: float) -> float:
-    """Return the first epsilon at which scores, linear in log(epsilon), reach the stated one."""
+    """Return the first epsilon at which scores, interpolated in log(epsilon), reach a number."""
     above = np.flatnonzero(scores >= stated)
     if not len(above):
         return math.inf
@@ -167,17 +167,18 @@ def _first_crossing(epsilons: np.ndarray, scores: np.ndarray, stated: float) -> 
 def in_closed_form(error: Callable[[float], float], stated: float) -> Implied:
     """Find the epsilon at which an error equals the stated one; the interval has no width.
 
-    It is infinite if the error is still larger at 1e15, and 1e-15 if it is not at 1e-15.
+    The epsilon is infinite if the error at 1e15 is still larger than the stated one, and 1e-15 if
+    the error at 1e-15 is at most the stated one.
 
     Args:
-        error: A continuous decreasing function of epsilon, > 0.
-        stated: The paper's error, > 0.
+        error: A continuous decreasing function of epsilon, with values above 0.
+        stated: The paper's error, above 0.
     """
 
     def excess(log_epsilon: float) -> float:
         return math.log(error(math.exp(log_epsilon)) / stated)
 
-    # Step from epsilon 1 until the error is on the other side of the stated one: this seldom tries
+    # Step from epsilon 1 until the error is on the other side of the stated one. This seldom tries
     # extreme epsilons, at which calibration is slow or fails.
     above = excess(0.0) > 0
     value = math.inf if above else LEAST

@@ -13,6 +13,8 @@ import scipy
 from mechanisms.query.words import rounded_down
 
 SHOWN = 0.95
+# The number of resamples of a bootstrap, which have a fixed seed.
+RESAMPLES = 40_000
 
 
 class TooFewTrials(ValueError):
@@ -28,15 +30,15 @@ class Interval(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Mean:
-    """The mean over independent trials, with Student's interval.
+    """The mean over independent trials, with the interval of Student's t distribution.
 
-    The interval is right for numbers that are close to normal, such as differences of accuracies.
-    Heavy-tailed ones, such as squared losses, are compared on a logarithmic scale.
+    The interval has its confidence for numbers that are close to normal, such as differences of
+    accuracies. Heavy-tailed numbers, such as squared losses, are compared on a logarithmic scale.
 
     Args:
-        values: One number per trial, at least two.
-        resolution: The least standard error. Numbers on a grid (an accuracy over n test records has
-            steps of 1/n) may agree by chance in all trials.
+        values: A number for each trial, at least two.
+        resolution: The least standard error. It is needed because numbers on a grid (an accuracy
+            over n test records has steps of 1/n) may by chance agree in all trials.
 
     Raises:
         TooFewTrials: There are fewer than two trials.
@@ -56,12 +58,12 @@ class Mean:
 
     @functools.cached_property
     def value(self) -> float:
-        """The estimate."""
+        """The mean of the values."""
         return float(self.values.mean())
 
     @property
     def trials(self) -> int:
-        """The number of independent repetitions."""
+        """The number of trials."""
         return len(self.values)
 
     @functools.cached_property
@@ -71,7 +73,7 @@ class Mean:
 
     def interval(self, confidence: float) -> Interval:
         """Return the two-sided interval at a confidence in (0, 1)."""
-        # scipy.stats has this quantile of Student's t too, but takes nearly a second to import.
+        # scipy.stats has this quantile of Student's t too, but its import takes nearly a second.
         half = -float(scipy.special.stdtrit(self.trials - 1, (1 - confidence) / 2))
         half *= self.standard_error
         return Interval(self.value - half, self.value + half)
@@ -88,13 +90,13 @@ class Mean:
 
 @dataclass(frozen=True, eq=False)
 class Bootstrap:
-    """A statistic of samples with its percentile interval, often too short for few trials.
+    """A statistic of samples with its percentile interval, which is often too short for few trials.
 
-    At a confidence that so few trials cannot give, it is the whole line.
+    At a confidence that the trials cannot give, the interval is the whole line.
 
     Args:
         value: The statistic of the samples.
-        draws: The statistic of each resample, of shape (draws,).
+        draws: The statistic of each resample, an array of shape (RESAMPLES,).
         trials: The size of the smaller sample.
     """
 
@@ -104,14 +106,14 @@ class Bootstrap:
 
     def interval(self, confidence: float) -> Interval:
         """Return the two-sided interval at a confidence in (0, 1)."""
-        # All trials lie on one side of the true median with this probability.
+        # With the probability 2^(1 - trials), all trials lie on one side of the true median.
         if 1 - confidence < 2.0 ** (1 - self.trials):
             return Interval(-math.inf, math.inf)
         low, high = np.quantile(self.draws, [(1 - confidence) / 2, (1 + confidence) / 2])
         return Interval(float(low), float(high))
 
 
-# A number that a comparison tests, with an interval at any confidence.
+# An effect is a number that a comparison tests, with an interval at any confidence.
 Effect = Mean | Bootstrap
 
 
@@ -122,40 +124,42 @@ def words(effect: Effect, confidence: float = SHOWN) -> str:
 
 
 def ratio_words(logarithm: Effect, confidence: float) -> str:
-    """Format the ratio whose logarithm the effect is: "0.95 [95%: 0.91, 0.98] times"."""
+    """Format a ratio, given as the effect of its logarithm: "0.95 [95%: 0.91, 0.98] times"."""
     ratio, low, high = map(math.exp, (logarithm.value, *logarithm.interval(confidence)))
     return f"{ratio:.3g} [{_percent(confidence)}: {low:.3g}, {high:.3g}] times"
 
 
 def _percent(confidence: float) -> str:
-    """Format a confidence, rounded down; rounding errors of 1 - (1 - confidence) do not count."""
+    """Format a confidence, rounded down except for rounding errors of 1 - (1 - confidence)."""
     return f"{rounded_down(100 * confidence + 1e-9, 4)}%"
 
 
 def paired(larger: pd.DataFrame, smaller: pd.DataFrame, *, resolution: float = 0.0) -> Mean:
-    """Return the effect `larger` - `smaller` over the trials that both have.
+    """Return the mean of `larger` - `smaller` over the trials that both have.
 
-    Both frames have the columns trial and value.
+    Args:
+        larger: A frame with the columns trial and value.
+        smaller: A frame with the same columns.
+        resolution: The least standard error.
     """
     difference = larger.set_index("trial")["value"] - smaller.set_index("trial")["value"]
     return Mean(difference.dropna().to_numpy(float), resolution)
 
 
 def bootstrapped(
-    over: np.ndarray, under: np.ndarray, statistic: Callable[..., np.ndarray], draws: int = 40_000
+    over: np.ndarray, under: np.ndarray, statistic: Callable[..., np.ndarray]
 ) -> Bootstrap:
-    """Return the difference between a statistic of two independent samples.
+    """Return the difference between the statistics of two independent samples.
 
     Args:
         over: The sample whose statistic comes first.
         under: The sample whose statistic is subtracted.
-        statistic: A function from an array and `axis` to an array.
-        draws: The number of resamples, which have a fixed seed.
+        statistic: A function of an array and an `axis`, such as `np.median`.
     """
     rng = np.random.default_rng(0)
     samples = [np.asarray(values, float) for values in (over, under)]
     resampled = [
-        statistic(values[rng.integers(0, len(values), (draws, len(values)))], axis=1)
+        statistic(values[rng.integers(0, len(values), (RESAMPLES, len(values)))], axis=1)
         for values in samples
     ]
     value = float(statistic(samples[0]) - statistic(samples[1]))
@@ -163,5 +167,5 @@ def bootstrapped(
 
 
 def log_mean(values: np.ndarray, axis: int | None = None) -> np.ndarray:
-    """Return the logarithm of the mean, whose differences are log ratios of means."""
+    """Return the logarithm of the mean; differences of it are logarithms of ratios of means."""
     return np.log(np.mean(values, axis))

@@ -1,4 +1,4 @@
-"""Selections of rows and texts for findings that judges share."""
+"""Selections of rows and formats of findings that judges share."""
 
 import math
 import warnings
@@ -19,7 +19,7 @@ from mechanisms import (
 from mechanisms.query.words import rounded_down
 from runs.result_table import OK
 
-# The controls ignore epsilon, so each has the same level at all budgets.
+# The controls. They ignore epsilon, so each has the same level at all budgets.
 LEVELS = ("non-private", "random-answer")
 
 Found = TypeVar("Found", bound=Sized)
@@ -33,7 +33,7 @@ def required(found: Found, missing: Exception) -> Found:
 
 
 def select(rows: pd.DataFrame, **values) -> pd.DataFrame:
-    """Return the rows with these values in the given columns; there may be none."""
+    """Return the rows that have these values in these columns; there may be none."""
     chosen = pd.Series(True, rows.index)
     for column, value in values.items():
         chosen &= rows[column] == value
@@ -43,16 +43,16 @@ def select(rows: pd.DataFrame, **values) -> pd.DataFrame:
 def ok_rows(
     rows: pd.DataFrame, study: str, metric: str, dataset: str | None = None
 ) -> pd.DataFrame:
-    """Return rows with status ok of one metric of one study (and data set)."""
+    """Return the rows with status ok of one metric of a study, on one data set if it is given."""
     own = {} if dataset is None else {"dataset": dataset}
     return select(rows, status=OK, study=study, metric=metric, **own)
 
 
 def pick(rows: pd.DataFrame, **values) -> pd.DataFrame:
-    """Return rows with status ok and these column values.
+    """Return the rows with status ok that have these values in these columns.
 
     Raises:
-        CannotJudge: There are none; the message names the missing values.
+        CannotJudge: There are no such rows; the message names the values.
     """
     wanted = ", ".join(f"{column} {value}" for column, value in values.items())
     missing = CannotJudge(f"The results have no rows with {wanted}")
@@ -60,7 +60,7 @@ def pick(rows: pd.DataFrame, **values) -> pd.DataFrame:
 
 
 def number_of(rows: pd.DataFrame, **values) -> float:
-    """Return the number that all rows with status ok and these column values have in common.
+    """Return the value of the first row that `pick` returns, for numbers that all such rows share.
 
     Raises:
         CannotJudge: There are no such rows.
@@ -71,12 +71,18 @@ def number_of(rows: pd.DataFrame, **values) -> float:
 def official_study(
     rows: pd.DataFrame, study: str, *, about: str, shape: str, delta: float
 ) -> pd.DataFrame:
-    """Return rows of a study on official data, at the shape and the delta of the paper's study.
+    """Return the rows of a study on official data, at the shape and the delta of the paper's study.
+
+    Args:
+        rows: The rows of a run.
+        study: The study.
+        about: The subject of the claim, for the error message.
+        shape: The paper's shape, such as "89x89".
+        delta: The paper's delta.
 
     Raises:
-        CannotJudge: The run has no such rows, and other data say nothing about the paper's
-            numbers. The message names the subject of the claim, `about`, and the data that the run
-            has.
+        CannotJudge: The run has no such rows; other data say nothing about the paper's numbers. The
+            message names the data that the run has.
     """
     found = pick(rows, study=study)
     own = (found["shape"] == shape) & ((found["delta"] - delta).abs() <= 1e-9 * delta)
@@ -97,7 +103,7 @@ def official_study(
 def calibrated(
     key: str, query: Query, budget: Budget, calibration: str = "published", **options
 ) -> AdditiveMechanism:
-    """Calibrate a mechanism without the warning that a budget is outside its theorem's range."""
+    """Calibrate a mechanism, without a warning if the budget is outside its theorem's range."""
     mechanism = OWN.get(key) or get_mechanism(key)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", OutOfRangeWarning)
@@ -121,5 +127,5 @@ def listed_numbers(numbers: Iterable[float]) -> str:
 
 
 def at_least(probability: float) -> str:
-    """Format a lower bound on a probability below 1, which rounding never turns into 1."""
+    """Format a lower bound on a probability below 1; rounding never turns it into 1."""
     return rounded_down(min(probability, math.nextafter(1, 0)), 6)

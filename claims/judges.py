@@ -1,7 +1,7 @@
-"""Judges: functions that decide claims; a claim in claims.yaml states their keyword arguments.
+"""Judges: functions that decide claims. A claim in claims.yaml states its judge's arguments.
 
-A judge is in the folder of its paper, or in this package if it serves claims of any paper. Both are
-discovered by their decorator.
+A judge is in the folder of its paper, or in this package if it decides claims of any paper. The
+decorator `judge` makes both discoverable.
 """
 
 import importlib
@@ -30,7 +30,7 @@ Shape = tuple[Count, ...]
 
 
 class CannotJudge(Exception):
-    """A judge cannot decide a claim by the results that there are; the message is the reason.
+    """The results do not suffice to decide a claim; the message is the reason.
 
     The verdict on the claim is then `not run`.
     """
@@ -40,8 +40,14 @@ class CannotJudge(Exception):
 class Judge:
     """A function that decides claims, and the studies whose results it reads.
 
-    It takes the results of these studies, if any, and keyword arguments. A judge with the argument
-    `study` reads that study, and the studies that its argument `beside` names.
+    A judge with the argument `study` reads that study, and the studies that its argument `beside`
+    names.
+
+    Args:
+        name: The name of the function, which claims.yaml states.
+        studies: The studies whose rows the function reads, whatever its arguments.
+        timings: The studies whose timings the function reads.
+        function: The function. It takes the results, if it reads any, and keyword arguments.
     """
 
     name: str
@@ -51,23 +57,23 @@ class Judge:
 
     @property
     def reads_results(self) -> bool:
-        """Whether the verdict depends on the results of a run, not only on closed forms."""
+        """Whether the function reads results of a run; if not, it computes all numbers itself."""
         return bool(self.studies or self.timings) or "study" in self.schema.model_fields
 
     def read_studies(self, arguments: Mapping[str, Any]) -> tuple[str, ...]:
-        """Return the studies whose rows it reads for a claim with these arguments."""
+        """Return the studies whose rows the function reads if it has these arguments."""
         if self.studies or not self.reads_results:
             return self.studies
         return arguments["study"], *(arguments.get("beside") or ())
 
     def tables(self, arguments: Mapping[str, Any]) -> list[str]:
-        """Return the files of a run that it reads for a claim with these arguments."""
+        """Return the names of the files in results/<run>/studies/ that the function reads."""
         files = [f"{study}.parquet" for study in self.read_studies(arguments)]
         return files + [f"{study}.timings.parquet" for study in self.timings]
 
     @cached_property
     def schema(self) -> type[Record]:
-        """The keyword arguments that a claim has to state, with their types and defaults."""
+        """A model of the keyword arguments of the function, with their types and defaults."""
         types = get_type_hints(self.function, include_extras=True)
         fields = {
             name: (
@@ -91,10 +97,10 @@ def judge(
     studies: Iterable[str] = (),
     timings: Iterable[str] = (),
 ):
-    """Declare a function as a judge, under its own name.
+    """Declare a function as a judge.
 
     The function takes the results as its first argument if it reads any, that is, if `studies` or
-    `timings` are given here or if it has the argument `study`.
+    `timings` are given here or if it has the keyword argument `study`.
     """
 
     def declare(function: Callable[..., Finding]) -> Callable[..., Finding]:
@@ -106,15 +112,18 @@ def judge(
 
 @judge
 def needs_a_run(*, missing: str) -> Finding:
-    """Return the finding that a claim was not run; `missing` is a sentence that says why.
+    """Return the finding `not run`, for a claim that nothing in this suite decides yet.
 
-    By this judge, a claim that no run, closed form or file decides still appears in the ledger.
+    With this judge the claim still appears in the ledger.
+
+    Args:
+        missing: A sentence that says what is missing.
     """
     return not_run(missing)
 
 
 def shared_modules() -> list[ModuleType]:
-    """Return the modules of this package, which contain the judges for claims of any paper."""
+    """Return the modules of this package, some of which have judges for claims of any paper."""
     names = [info.name for info in pkgutil.iter_modules(claims.__path__)]
     return [importlib.import_module(f"claims.{name}") for name in names]
 

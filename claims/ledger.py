@@ -1,8 +1,8 @@
-"""The claims ledger: the statements of the papers, next to the numbers of this suite.
+"""The ledger: the claims of the papers with their verdicts and our numbers.
 
-paper_figures/<paper>/claims.yaml lists the claims of a paper. Each names the judge that decides it,
-a function that reads results of a run, privacy profiles or closed forms and returns a Finding. The
-verdict follows from the parts of the finding.
+paper_figures/<paper>/claims.yaml lists the claims of a paper. Each names its judge, a function that
+reads results of a run, privacy profiles or closed forms and returns a Finding. The verdict follows
+from the parts of the finding.
 """
 
 from dataclasses import fields, replace
@@ -25,17 +25,17 @@ from runs.results import REFERENCE, frame_of, read_results
 from runs.sources import source_files
 from studies.base.yaml_file import ConfigError
 
-# The columns of the ledger that hold numbers; all others hold text.
+# The columns of whole numbers, and all columns of numbers; the others hold text.
 WHOLE = tuple(
     f"{whose}{size}" for whose in ("", "paper ") for size in ("records", "rounds", "trials")
 )
-# The column with the implied epsilon of each number that the claim is about, one per line.
+# The column with the implied epsilon of each number that the claim is about, one on each line.
 IMPLIED = "implied epsilon"
 NUMBERS = (*WHOLE, "epochs", "paper epochs", "tolerance", "margin")
 
 
 def judging_sources() -> frozenset[str]:
-    """Return the source files that verdicts depend on: judges, their imports and all mechanisms."""
+    """Return the paths of the sources of the judges, of their imports and of all mechanisms."""
     names = [module.__name__ for module in (*shared_modules(), *paper_modules())]
     imported = set().union(*(source_files(name) for name in names))
     # Mechanisms are looked up by name, so no import statement leads to them.
@@ -44,15 +44,15 @@ def judging_sources() -> frozenset[str]:
 
 
 def evaluate(folder: Path, only: str | None = None) -> pd.DataFrame:
-    """Judge the claims by the tables in `folder`/studies; return the ledger, one row per claim.
+    """Judge the claims by the tables in `folder`/studies, and return the ledger, a row per claim.
 
-    A run judges the claims about its rows. The reference run also judges those that need no rows,
-    whose verdicts are the same in every run.
+    The claims that need no rows have the same verdict in every run; only the reference run judges
+    them.
 
     Args:
         folder: The folder results/<run>.
-        only: The id of the one claim to judge, whatever the run has, without implied epsilons. The
-            default is to judge all.
+        only: The id of a claim. Only this claim is then judged, even if it needs no rows, and the
+            ledger has no implied epsilons. The default is to judge all claims.
     """
     judges = all_judges()
     chosen = [claim for claim in all_claims() if only in (None, claim.id)]
@@ -71,7 +71,7 @@ def evaluate(folder: Path, only: str | None = None) -> pd.DataFrame:
 
 
 def implied_epsilons(ledger: pd.DataFrame, folder: Path) -> pd.Series:
-    """Return the implied epsilons of the claims that a run has judged, as text."""
+    """Return the implied epsilons of each claim of a ledger as text; "" if it was not run."""
     tables = [folder / "studies" / f"{study}.parquet" for study in implying_studies()]
     there = [path for path in tables if path.exists()]
     rows = read_results(there).rows if there else frame_of(to_table([]))
@@ -83,7 +83,7 @@ def implied_epsilons(ledger: pd.DataFrame, folder: Path) -> pd.Series:
 
 
 def finding_on(claim: Claim, judge: Judge, folder: Path) -> Finding:
-    """Return a judge's finding on a claim by the tables in a folder."""
+    """Return a judge's finding on a claim by the tables in the folder results/<run>/studies."""
     beside = {f"{study}.parquet" for study in claim.arguments.get("beside") or ()}
     files = [folder / name for name in judge.tables(claim.arguments)]
     files = [path for path in files if path.name not in beside or path.exists()]
@@ -101,10 +101,10 @@ def finding_on(claim: Claim, judge: Judge, folder: Path) -> Finding:
 
 
 def _apply_open_choices(claim: Claim, finding: Finding) -> Finding:
-    """Remove the outcomes that the paper rules out.
+    """Return the finding without the outcomes that the paper rules out.
 
     Raises:
-        ConfigError: The finding has a choice that is not among the paper's open choices.
+        ConfigError: The paper's open choices do not list the choice of the finding.
     """
     listed = [
         each
@@ -120,9 +120,9 @@ def _apply_open_choices(claim: Claim, finding: Finding) -> Finding:
 
 
 def _add_unjudged_parts(claim: Claim, finding: Finding) -> Finding:
-    """Add the parts of the claim that were not judged.
+    """Return the finding with the parts in the claim's `not_run`.
 
-    An entry of `not_run` with the name of a network or a data set is left out if this run has it.
+    The name of a network or a data set is left out if this run has it.
     """
     had = " ".join(
         f"{sizes.network} {sizes.dataset and dataset_title(sizes.dataset)}"
@@ -174,7 +174,7 @@ def _row(claim: Claim, finding: Finding, run: str) -> dict[str, Any]:
 
 
 def _size_columns(ours: Sizes, claim: Claim) -> dict[str, Any]:
-    """Return our sizes, and those of the paper on the same data set."""
+    """Return the columns of our sizes, and of the paper's sizes on the same data set."""
     theirs = claim.sizes.on(ours.dataset)
     return {size.name: getattr(ours, size.name) for size in fields(Sizes)} | {
         f"paper {name}": getattr(theirs, name) for name in _PAPER_SIZES
@@ -199,10 +199,7 @@ def read_ledger(folder: Path) -> pd.DataFrame:
 
 
 def write_ledger(folder: Path) -> None:
-    """Write `folder`/claims.csv and its page claims.md.
-
-    The same results give the same bytes.
-    """
+    """Write `folder`/claims.csv and claims.md; the same results give the same bytes."""
     ledger = evaluate(folder)
     ledger.to_csv(folder / "claims.csv", index=False, lineterminator="\n")
     (folder / "claims.md").write_text(claims_page(ledger), encoding="utf-8")

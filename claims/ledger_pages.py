@@ -1,4 +1,4 @@
-"""The ledger as a page, and its rows as lines of a terminal."""
+"""Format the ledger as a page, and its rows as lines for a terminal."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -11,11 +11,9 @@ from claims.markdown import markdown_table
 from claims.paper import paper_of
 from claims.verdicts import (
     CONFIRMED,
-    CONTRADICTED,
     DEPENDS,
-    INCONCLUSIVE,
     MEANING,
-    NOT_FOUND,
+    NOT_RUN,
     PARTLY,
     count_of,
 )
@@ -27,27 +25,32 @@ BRACKETS = (
     "supports a claim needs 95%; what contradicts it needs 99.99%, so that of a claim with up to "
     "100 comparisons at most 1% is wrong."
 )
-# Phrases for counts of verdicts that do not read well by themselves: "17 partly confirmed".
+# Verdicts that do not read well after a count, and the words in their place.
 _COUNTED = {PARTLY: "partly confirmed", DEPENDS: "dependent on an open choice"}
 SHOW = (
     "`python -m paper_figures show RUN CLAIM --all`, with the name of this folder and the id of a "
     "claim, judges it again and prints every number and what was computed."
 )
-# A title and a text, which is not shown if it is empty.
+# A title and a text; a fact with an empty text is not shown.
 Fact = tuple[str, str]
 # The most words of one claim on the page of claims; the command `show` prints the rest.
 MOST_WORDS = 200
 _FEW_WORDS = 4
-# The introduction names the claims with these verdicts.
-_NAMED = (CONTRADICTED, PARTLY, DEPENDS, NOT_FOUND, INCONCLUSIVE)
 _VERDICTS = "|".join(MEANING)
-# A part has a verdict and a reason; it has its own line or is one of several divided by semicolons.
+# A part with a verdict and a reason: on a line of its own, and among others between semicolons.
 _OUTCOME = re.compile(rf"(.+?): ({_VERDICTS})(?: \((.+)\))?")
 _PART = re.compile(rf"(.+?): ({_VERDICTS})(?: \((.+?)\))?(?:; |$)")
 
 
 class WrittenPart(NamedTuple):
-    """A part as text of the ledger, "below JL: 0.01: confirmed (reason)"; an outcome has parts."""
+    """A part or an outcome of the ledger, such as "below JL: 0.01: confirmed (reason)".
+
+    Args:
+        words: The name and our number.
+        verdict: The verdict.
+        reason: The reason for the verdict; "" if there is none.
+        parts: The parts of an outcome; empty for a part.
+    """
 
     words: str
     verdict: str
@@ -56,7 +59,7 @@ class WrittenPart(NamedTuple):
 
 
 def parts_of(claim: Mapping[str, Any]) -> list[WrittenPart]:
-    """Parse the parts or outcomes of a row of the ledger; a row with a single part has none."""
+    """Parse the parts or outcomes of a row of the ledger; the list is empty for a single part."""
     found = []
     for line in items(claim["parts"]):
         words, verdict, rest = _OUTCOME.fullmatch(line).groups(default="")
@@ -68,12 +71,13 @@ def parts_of(claim: Mapping[str, Any]) -> list[WrittenPart]:
 
 
 def claims_page(ledger: pd.DataFrame) -> str:
-    """Return the page of every claim with its verdict, parts and sizes."""
+    """Return the page claims.md: every claim with its verdict, parts and sizes."""
     counts = count_of(ledger["verdict"]).items()
     counted = ", ".join(f"{count} {_COUNTED.get(verdict, verdict)}" for verdict, count in counts)
     lines = ["# Claims ledger", "", f"{len(ledger)} claims: {counted}.", ""]
     for verdict, meaning in MEANING.items():
-        named = ledger["claim"][ledger["verdict"] == verdict] if verdict in _NAMED else ()
+        is_named = verdict not in (CONFIRMED, NOT_RUN)
+        named = ledger["claim"][is_named & (ledger["verdict"] == verdict)]
         links = ", ".join(f"[{name}](#{name})" for name in named)
         lines.append(f"- **{verdict}**: {meaning}{f' Claims: {links}.' if links else ''}")
     lines += ["", BRACKETS, "", SHOW]
@@ -114,16 +118,14 @@ def _is_given(value) -> bool:
 
 
 def claim_lines(claim: Mapping[str, Any], *, whole: bool) -> list[str]:
-    """Return the lines of a row of the ledger: what is claimed and found, with all numbers.
+    """Format a row of the ledger as lines: the claim, the verdict and the parts.
 
     Args:
         claim: The row.
         whole: Whether to add the implied epsilons, and how the claim was judged.
     """
     verdict = claim["verdict"]
-    facts = [*_said(claim, verdict), ("Left open", claim["choice"])]
-    if claim["we find"] and not claim["parts"]:
-        facts.append(("We find", f"{claim['we find']}: {verdict}"))
+    facts = [*_said(claim, verdict), ("Left open", claim["choice"]), *_single_finding(claim)]
     parts = [f"  - {part}" for part in items(claim["parts"])]
     method = []
     if whole:
@@ -137,8 +139,19 @@ def claim_lines(claim: Mapping[str, Any], *, whole: bool) -> list[str]:
     ]
 
 
+def _single_finding(claim: Mapping[str, Any]) -> list[Fact]:
+    """Return our number with the verdict, if the claim has a single part."""
+    alone = claim["we find"] and not claim["parts"]
+    return [("We find", f"{claim['we find']}: {claim['verdict']}")] if alone else []
+
+
 def _said(claim: Mapping[str, Any], verdict: str) -> list[Fact]:
-    """Return what is claimed and found; `verdict` is the verdict as it is printed."""
+    """Return the claim, the paper's number, and the verdict with its sentence.
+
+    Args:
+        claim: The row.
+        verdict: The verdict as it is printed.
+    """
     return [
         ("Claim", claim["statement"]),
         ("The paper", claim["paper says"]),
@@ -149,7 +162,7 @@ def _said(claim: Mapping[str, Any], verdict: str) -> list[Fact]:
 
 
 def how_judged(claim: Mapping[str, Any]) -> list[Fact]:
-    """Return how the claim was judged, with one line of sizes for each data set."""
+    """Return how the claim was judged, with the sizes on each data set."""
     limits = []
     if pd.notna(claim["tolerance"]):
         limits.append(f"tolerance {claim['tolerance']:g} (relative)")
@@ -166,7 +179,7 @@ def how_judged(claim: Mapping[str, Any]) -> list[Fact]:
 
 
 def _section(claim: pd.Series) -> list[str]:
-    """Format a claim within MOST_WORDS: first the claim and its verdict, then parts and choices."""
+    """Format a claim in at most MOST_WORDS words, if its claim, verdict and sizes allow it."""
     name = claim["claim"]
     lines = [f"### {name} ({claim['where']})", ""]
     lines += _bullets(_said(claim, f"**{claim['verdict']}**"))
@@ -182,12 +195,11 @@ def _section(claim: pd.Series) -> list[str]:
 
 
 def _fit_parts(claim: pd.Series, room: int) -> list[str]:
-    """Return as many parts or choices as fit into this many words, and the number of the others."""
+    """Format as many parts or outcomes as fit into `room` words, and the number of the others."""
     parts = [f"  - {line}" for line in items(claim["parts"])]
     if claim["choice"]:
         parts = [f"  - {outcome.words}: {outcome.verdict}" for outcome in parts_of(claim)]
-    if not parts and claim["we find"]:
-        only = _bullets([("We find", f"{claim['we find']}: {claim['verdict']}")])
+    if only := _bullets(_single_finding(claim)):
         return only if _words(only) <= room else []
     if _words(parts) > room:
         # The parts that are not confirmed decide the verdict.
@@ -200,7 +212,7 @@ def _fit_parts(claim: pd.Series, room: int) -> list[str]:
 
 
 def items(text: str) -> list[str]:
-    """Split a column that has one item per line."""
+    """Split the text of a column that has an item on each line."""
     return list(filter(None, text.split("\n")))
 
 

@@ -5,9 +5,9 @@ from collections.abc import Collection
 
 import pandas as pd
 
-# A bar ends a cell. The other characters may begin a tag, code, strikethrough, a formula, a named
-# character or emphasis, or end the text of a link. A star that ends a word can only end emphasis,
-# so it is left as it is.
+# The characters to escape. A bar ends a cell. The others may begin a tag, code, strikethrough, a
+# formula, a named character or emphasis, or end the text of a link. A star that ends a word is not
+# escaped, because it can only end emphasis.
 _SPECIAL = re.compile(
     r"[\\`<~|$]|&(?=#?\w+;)|(?<!\w)[*_]|\*(?=[\w*])|\](?=[(\[:])|(?<=:)(?=//)|(?<=www)(?=\.)"
 )
@@ -17,8 +17,8 @@ def markdown_table(table: pd.DataFrame, markup: Collection[str] = ()) -> str:
     """Format a table without its index for GitHub's Markdown.
 
     Args:
-        table: The table; every cell and column name is escaped, so that it is shown as plain text.
-        markup: The columns that are already Markdown, from trusted text.
+        table: The table. Its cells and column names are escaped and so shown as plain text.
+        markup: The columns whose cells are already Markdown, from trusted text.
     """
     text = table.astype(str).apply(
         lambda column: column.map(_join_lines if column.name in markup else _escape)
@@ -36,5 +36,5 @@ def _escape(text: str) -> str:
 
 
 def _escape_match(found: re.Match) -> str:
-    # An empty match is inside an address; a comment there keeps it from becoming a link.
+    # An empty match is inside a web address; a comment keeps the address from becoming a link.
     return f"\\{found[0]}" if found[0] else "<!-- -->"

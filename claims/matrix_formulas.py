@@ -1,14 +1,15 @@
-"""Rules for formulas of matrix-variate Gaussian noise that several papers print."""
+"""Judges of formulas for matrix-variate Gaussian noise that several papers print."""
 
-import math
 from collections.abc import Callable
 
 import numpy as np
 import scipy
 
 from claims.comparisons import statement, universal
+from claims.intervals import Mean
 from claims.judges import Count, Delta, Shape, judge
 from claims.verdicts import Finding, Sizes
+from mechanisms.catalogue.mgm import zeta
 from mechanisms.noise.matrix_gaussian import MatrixGaussian
 from mechanisms.query.words import rounded_up
 
@@ -19,13 +20,13 @@ def inequality(
     draws: int,
     because: str,
 ) -> Finding:
-    """Judge an inequality by its left side over its right side for random matrices.
+    """Judge an inequality by the ratio of its left side to its right side for random matrices.
 
     Args:
-        ratio: Draws a case of the size m x n and returns its ratio.
-        shapes: The sizes.
-        draws: The number of cases of each size.
-        because: A sentence on the reason why the inequality holds.
+        ratio: A function of a generator, m and n that draws an m x n case and returns its ratio.
+        shapes: The pairs (m, n).
+        draws: The number of cases for each pair.
+        because: A sentence that says why the inequality holds.
     """
     rng = np.random.default_rng(0)
     ratios = [ratio(rng, m, n) for m, n in shapes for _ in range(draws)]
@@ -40,8 +41,14 @@ def inequality(
 def matrix_normal_density(*, shape: Shape, rows: int, columns: int) -> Finding:
     """Judge the normalisation |Sigma_1|^(rows/2) |Sigma_2|^(columns/2) of the density of U1 N U2^T.
 
-    It is compared with the determinant of the covariance of the entries, Sigma_2 x Sigma_1
-    (Kronecker), for one random pair of factors. U1 is m x m, U2 is n x n, and `shape` is (m, n).
+    The square of the normalisation is compared with the determinant of the covariance of the
+    entries, the Kronecker product of Sigma_2 = U2 U2^T and Sigma_1 = U1 U1^T, for a random pair of
+    U1 (m x m) and U2 (n x n).
+
+    Args:
+        shape: (m, n).
+        rows: The printed exponent of |Sigma_1|, times 2.
+        columns: The printed exponent of |Sigma_2|, times 2.
     """
     rng = np.random.default_rng(0)
     first, second = (rng.normal(size=(side, side)) for side in shape)
@@ -69,7 +76,13 @@ def matrix_normal_density(*, shape: Shape, rows: int, columns: int) -> Finding:
 def expected_norm(*, shape: Shape, draws: Count, tolerance: float) -> Finding:
     """Judge the covariance of U1 N U2^T, and E||U1 N U2^T||^2 = ||U1||_F^2 ||U2||_F^2.
 
-    This is mgm2021 Theorem 4, a consequence of mvg2018 Lemma 4.
+    The entries of N are standard normals. The second formula is mgm2021 Theorem 4, a consequence of
+    mvg2018 Lemma 4.
+
+    Args:
+        shape: (m, n), the shape of N.
+        draws: The number of samples of the norm.
+        tolerance: The relative tolerance of the exact parts.
     """
     m, n = shape
     rng = np.random.default_rng(0)
@@ -80,15 +93,14 @@ def expected_norm(*, shape: Shape, draws: Count, tolerance: float) -> Finding:
         column_directions=np.linalg.qr(rng.standard_normal((n, n)))[0],
     )
     u1, u2 = noise.row_directions * noise.row_std, noise.column_directions * noise.column_std
-    # A row is the image of a unit matrix; by rows, the entries of U1 N U2^T are a sum of them.
+    # Row (k, l) has the entries of U1 N U2^T for the N that is 1 at (k, l) and 0 elsewhere.
     images = np.einsum("ik,jl->klij", u1, u2).reshape(m * n, m * n)
     covariance, product = images.T @ images, np.kron(u1 @ u1.T, u2 @ u2.T)
     away = float(np.abs(covariance - product).max() / np.abs(product).max())
     stated, trace = float(np.sum(u1**2) * np.sum(u2**2)), float(np.trace(covariance))
-    losses = noise.squared_norms(rng, draws)
-    error = float(losses.std(ddof=1)) / math.sqrt(len(losses))
+    loss = Mean(noise.squared_norms(rng, draws))
     exact = abs(trace / stated - 1) <= tolerance
-    sampled = abs(losses.mean() - stated) <= 4 * error
+    sampled = abs(loss.value - stated) <= 4 * loss.standard_error
     return Finding(
         parts=(
             statement(
@@ -97,25 +109,28 @@ def expected_norm(*, shape: Shape, draws: Count, tolerance: float) -> Finding:
                 f"{rounded_up(away, 1)} apart, relative to the largest",
             ),
             statement("trace of the covariance", exact, f"{trace:.6g} (stated {stated:.6g})"),
-            statement("mean of samples", sampled, f"{losses.mean():.4g} +- {error:.2g}"),
+            statement("mean of samples", sampled, f"{loss.value:.4g} +- {loss.standard_error:.2g}"),
         ),
         detail=f"One random pair U1, U2 for a {m}x{n} query; covariance formed in full.",
-        sizes=Sizes(trials=len(losses)),
+        sizes=Sizes(trials=loss.trials),
     )
 
 
 @judge
 def norm_bound(*, lengths: list[Count], deltas: list[Delta]) -> Finding:
-    """Judge P(||N||_F^2 > zeta(delta)) <= delta for standard normals by the chi-square tail.
+    """Judge P(||N||_F > zeta(delta)) <= delta for m x n standard normals by the chi-squared tail.
 
-    This is mvg2018 Theorem 2 and mgm2021 Lemma 2, for these numbers of elements mn.
+    This is mgm2021 Lemma 2, and mvg2018 Theorem 2 for the squares of both sides.
+
+    Args:
+        lengths: The numbers of elements mn.
+        deltas: The values of delta.
     """
-    shares = {}
-    for size in lengths:
-        for delta in deltas:
-            log = np.log(delta)
-            zeta = 2 * np.sqrt(-size * log) - 2 * log + size
-            shares[size, delta] = float(scipy.special.chdtrc(size, zeta)) / delta
+    shares = {
+        (size, delta): float(scipy.special.chdtrc(size, zeta(size, delta) ** 2)) / delta
+        for size in lengths
+        for delta in deltas
+    }
     worst = max(shares, key=shares.get)
     found = (
         f"at most {rounded_up(shares[worst])} times delta (mn = {worst[0]:,}, delta {worst[1]:g})"

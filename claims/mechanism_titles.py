@@ -5,18 +5,18 @@ from collections.abc import Iterable
 
 from mechanisms import Mechanism, UnknownMechanism, all_mechanisms, get_mechanism
 
-# The mechanisms of a config's `also` by the keys under which they stand in rows.
+# The mechanisms of a config's `also`, by their keys in rows.
 OWN: dict[str, type[Mechanism]] = {}
 
 
 def name_own(also: Iterable[str]) -> None:
-    """Let this process know the mechanisms of a config's `also`, module:Class, by their keys."""
+    """Add the mechanisms of a config's `also`, each given as module:Class, to OWN."""
     OWN.update({found.key: found for found in map(get_mechanism, also)})
 
 
 @functools.cache
 def variants() -> dict[str, tuple[type[Mechanism], str, tuple[str, str, int]]]:
-    """Return the class, the changed option and the look of each variant of the shipped configs."""
+    """Return the class, the changed option and the look of each shipped variant, by its name."""
     return {
         name: (found, *stated)
         for found in all_mechanisms().values()
@@ -25,7 +25,7 @@ def variants() -> dict[str, tuple[type[Mechanism], str, tuple[str, str, int]]]:
 
 
 def class_of(name: str) -> type[Mechanism] | None:
-    """Return the class behind a key, module:Class or a variant's name; None if it is unknown."""
+    """Return the class of a key, module:Class or a variant's name; None if the name is unknown."""
     if name in variants():
         return variants()[name][0]
     try:
@@ -35,9 +35,9 @@ def class_of(name: str) -> type[Mechanism] | None:
 
 
 def mechanism_title(name: str) -> str:
-    """Return the title of a mechanism, given as its key, as module:Class or as a variant's name.
+    """Return the title of a mechanism, given by its key, as module:Class or by a variant's name.
 
-    A variant that is defined only in a user's config keeps its name.
+    The title of a name that is unknown, such as a variant in a user's config, is the name.
     """
     found = class_of(name) or OWN.get(name)
     if found is None:

@@ -19,7 +19,7 @@ from studies.base.yaml_file import StrictLoader, errors_in, read_yaml, refused
 
 
 class Record(KnownKeys):
-    """A part of an entry, or the arguments of a judge."""
+    """The base class of the records of a claims.yaml, and of the arguments of judges."""
 
     model_config = ConfigDict(frozen=True, arbitrary_types_allowed=True)
 
@@ -29,7 +29,10 @@ class _Entries(RootModel):
 
 
 class _ClaimsLoader(StrictLoader):
-    """Replaces `!paper NAME`, such as `A` or `A.b.c`, by that value in papers/<paper>.py."""
+    """A YAML loader that replaces `!paper NAME` by the value of NAME in papers/<paper>.py.
+
+    NAME may have dots, as `A.b.c`, for attributes or keys of a value.
+    """
 
     def construct_number_of_the_paper(self, node: yaml.Node) -> Any:
         paper = Path(self.name).parent.name
@@ -47,10 +50,10 @@ _ClaimsLoader.add_constructor("!paper", _ClaimsLoader.construct_number_of_the_pa
 
 
 def entries(path: Path) -> list[dict[str, Any]]:
-    """Return the entries of a file, which is a list of mappings of names to values.
+    """Return the entries of a claims.yaml.
 
     Raises:
-        ConfigError: The file cannot be read, or is not such a list.
+        ConfigError: The file cannot be read, or is not a list of mappings.
     """
     listed = read_yaml(path, _ClaimsLoader)
     with errors_in(path):
@@ -76,11 +79,11 @@ class OpenChoice(Record):
     """A choice that a claim depends on and that the paper does not state.
 
     Args:
-        choice: The choice in the words of the judges' `Finding.choice`; all claims that it affects
-            are judged under every outcome.
-        where: A place in the paper, such as "Figure 8", if the choice affects only its claims.
-        ruled_out: The outcomes that the paper's own text or number excludes, for all these claims.
-        by: The sentence or the number that excludes them, quoted.
+        choice: The choice, in the words of `Finding.choice` in the judges. All claims that it
+            affects are judged under every outcome.
+        where: A place in the paper, such as "Figure 8", if the choice affects only claims there.
+        ruled_out: The outcomes that the paper's own text or numbers exclude.
+        by: A quotation of the sentence or the number that excludes them.
     """
 
     choice: str
@@ -89,7 +92,7 @@ class OpenChoice(Record):
     by: str = ""
 
     def check(self) -> None:
-        """Raise ConfigError if outcomes are ruled out without the paper's words."""
+        """Raise ConfigError if only one of `ruled_out` and `by` is stated."""
         if bool(self.ruled_out) != bool(self.by):
             raise ConfigError("ruled_out and by, the paper's words, need each other")
 
@@ -99,11 +102,11 @@ class Paper(Record):
 
     Args:
         read: How much of the paper was read. Claims are not judged if it was only the abstract.
-        read_note: A note on that.
+        read_note: A sentence on what was read; "" if there is no more to say.
         open_choices: Every choice that the paper leaves open.
-        differs: The difference between our method in the reference run and the paper's, by study.
-            It is a sentence, or a phrase for each data set with the paper's method in brackets. The
-            ledger, notes below drawings and the table of panels print it.
+        differs: By study, how our method in the reference run differs from the paper's. It is a
+            sentence, or a phrase for each data set with the paper's method in brackets. The ledger,
+            notes below drawings and the table of panels print it.
     """
 
     read: Literal["full", "code", "theorem", "abstract"]
@@ -119,17 +122,17 @@ class Paper(Record):
 
 @cache
 def paper_of(key: str) -> Paper | None:
-    """Return the paper of a folder, or None if it has no claims.
+    """Return the facts of a paper, or None if there is no paper_figures/<key>/claims.yaml.
 
     Raises:
-        ConfigError: Its file is broken.
+        ConfigError: That file is wrong.
     """
     path = HOMES / key / "claims.yaml"
     return read_settings(Paper, entries(path)[0]) if path.exists() else None
 
 
 def differences(key: str, studies: tuple[str, ...]) -> str:
-    """Say how our method differs from the paper's in these studies; the text may be empty."""
+    """Describe how our method differs from the paper's in these studies; the text may be empty."""
     differs = paper.differs if (paper := paper_of(key)) else {}
     # Two studies may differ in the same way.
     return " ".join(dict.fromkeys(_sentence(differs[name]) for name in studies if name in differs))

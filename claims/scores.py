@@ -1,6 +1,6 @@
-"""Scores over epsilon, which figures draw and on which claims about orders, levels and rises rest.
+"""Scores over epsilon, for figures and for claims about orders, levels and rises.
 
-A score is the accuracy or the F1 of a trained model, with one row for each trial.
+A score is the accuracy or the F1 of a trained model, with a row for each trial.
 """
 
 import math
@@ -21,7 +21,7 @@ from claims.verdicts import CONFIRMED, INCONCLUSIVE, NOT_RUN, Part, Sizes
 from datasets.majority import MAJORITY
 from datasets.titles import dataset_title
 
-# The metric of each study that is the score of its models.
+# The metric that is the score, by study.
 SCORED = {
     "private_data": "f1",
     "private_features": "f1",
@@ -39,8 +39,8 @@ class Scores:
     """The scores on one data set, with a row for each trial.
 
     Args:
-        rows: A frame with columns dataset, mechanism, epsilon, trial and value. The controls,
-            LEVELS, ignore epsilon.
+        rows: A frame with columns dataset, mechanism, epsilon, trial and value. The controls in
+            LEVELS ignore epsilon.
         resolution: The least standard error of a mean, such as one record of the test set.
     """
 
@@ -59,7 +59,7 @@ class Scores:
 
     @property
     def private(self) -> pd.DataFrame:
-        """The rows without those of controls."""
+        """The rows without the controls."""
         return self.rows[~self.rows["mechanism"].isin(LEVELS)]
 
     @property
@@ -69,12 +69,12 @@ class Scores:
 
     @property
     def epsilons(self) -> list[float]:
-        """The budgets in order."""
+        """The epsilons, in increasing order."""
         return sorted(self.private["epsilon"].unique())
 
     @property
     def range_of_epsilons(self) -> str:
-        """The smallest and the largest budget as text, or the only one."""
+        """The smallest and the largest epsilon as text, or the only one."""
         return range_text(f"{self.epsilons[0]:g}", f"{self.epsilons[-1]:g}")
 
     @property
@@ -93,10 +93,10 @@ class Scores:
         return replace(self, rows=required(own, missing))
 
     def select_budgets(self, least: float, largest: float) -> Self:
-        """Return the scores at budgets between two, both included, and those of the controls.
+        """Return the scores at epsilons from `least` to `largest`, and the scores of the controls.
 
         Raises:
-            CannotJudge: There is no such budget.
+            CannotJudge: There is no such epsilon.
         """
         control = self.rows["mechanism"].isin(LEVELS)
         inside = self.rows["epsilon"].between(least, largest) & ~control
@@ -105,15 +105,19 @@ class Scores:
         return replace(self, rows=self.rows[inside | control])
 
     def level(self, mechanism: str) -> float:
-        """Return the mean over all trials and budgets of a mechanism, such as a control."""
+        """Return the mean over all trials and epsilons of a mechanism, such as a control."""
         return float(pick(self.rows, mechanism=mechanism)["value"].mean())
 
     def peak(self, mechanisms: Iterable[str]) -> tuple[str, float]:
-        """Return the mechanism and epsilon of the highest mean; CannotJudge if there is none."""
+        """Return the mechanism and the epsilon of the highest mean among these mechanisms.
+
+        Raises:
+            CannotJudge: There are no scores of them.
+        """
         return self.select(mechanisms).means.idxmax()
 
     def best(self, mechanisms: Iterable[str]) -> float:
-        """Return the highest mean of these mechanisms, or raise CannotJudge if there is none."""
+        """Return the highest mean among these mechanisms; `peak` says what it raises."""
         return float(self.means[self.peak(mechanisms)])
 
     def score(self, mechanism: str, epsilon: float) -> Mean:
@@ -122,7 +126,9 @@ class Scores:
         return Mean(own["value"].to_numpy(float), self.resolution)
 
     def by_trial(self, mechanism: str, epsilons: Collection[float]) -> pd.DataFrame:
-        """Return the mean over some budgets for each trial, or over all budgets for a control.
+        """Return each trial's mean over these epsilons, or over all epsilons for a control.
+
+        The columns are trial and value. A trial that lacks one of the epsilons is left out.
 
         Raises:
             CannotJudge: The mechanism has no scores there.
@@ -134,18 +140,18 @@ class Scores:
                 f"{listed(f'{epsilon:g}' for epsilon in epsilons)}"
             )
             own = required(own[own["epsilon"].isin(epsilons)], missing)
-            # A trial without a score at some budget would be a mean over other budgets.
+            # The mean of a trial that lacks an epsilon would be over other epsilons.
             whole = own.groupby("trial")["epsilon"].nunique() == own["epsilon"].nunique()
             own = own[own["trial"].map(whole)]
         return own.groupby("trial")["value"].mean().reset_index()
 
     def gap(self, larger: str, smaller: str, epsilon: float | None = None) -> Mean:
-        """Return the difference between the scores of two mechanisms, paired by trial.
+        """Return the mean of `larger` - `smaller`, two mechanisms, paired by trial.
 
-        It is taken at one epsilon, or by default over the mean of the budgets that both have.
+        The scores are those at an epsilon, or by default the means over the epsilons of both.
 
         Raises:
-            CannotJudge: One of them has no scores, or they share no budget.
+            CannotJudge: A mechanism has no scores, or the two share no epsilon.
         """
         shared = [epsilon] if epsilon else self._shared_budgets(larger, smaller)
         both = (self.by_trial(name, shared) for name in (larger, smaller))
@@ -158,10 +164,10 @@ class Scores:
         return required(sorted(set.intersection(*budgets)), missing)
 
     def rise(self, mechanism: str) -> pd.Series:
-        """Return the score at the largest budget minus that at the smallest, by trial.
+        """Return the score at the largest epsilon minus the score at the smallest one, by trial.
 
         Raises:
-            CannotJudge: There is only one budget.
+            CannotJudge: The mechanism has no scores, or only one epsilon.
         """
         own = pick(self.rows, mechanism=mechanism)
         ends = [own["epsilon"].max(), own["epsilon"].min()]
@@ -172,10 +178,10 @@ class Scores:
 
     @property
     def floor(self) -> tuple[float | None, str]:
-        """The best score without private answers and its source in words; (None, "") if unknown.
+        """The best score without private answers, and its source in words; (None, "") if unknown.
 
-        The source is the most common class or random answers. The latter score higher if there are
-        many classes, as networks also learn from the labels beside random answers.
+        The source is the most common class or the random answer. If there are many classes, the
+        random answer scores higher, because networks also learn from the labels beside it.
         """
         random = self.rows[self.rows["mechanism"] == "random-answer"]["value"]
         known = [] if random.empty else [(float(random.mean()), "the random answer")]
@@ -184,7 +190,7 @@ class Scores:
         return max(known, default=(None, ""))
 
     def signal(self, mechanisms: Collection[str], margin: float) -> Signal:
-        """Return the signal that mechanisms differ from the controls, by means over trials."""
+        """Return the signal of these mechanisms, by their means over trials and the controls."""
         floor, words = self.floor
         exact = self.rows[self.rows["mechanism"] == "non-private"]["value"]
         return Signal(
@@ -196,14 +202,14 @@ class Scores:
         )
 
     def keep_learned(self, mechanisms: Collection[str], margin: float) -> Self:
-        """Return the scores at budgets at which one of the mechanisms has learned.
+        """Return the scores at the epsilons at which one of the mechanisms has learned.
 
-        That is, its mean is above the floor by the margin, and its whole 95% interval is above the
-        floor, as a few models that are mostly noise may have a mean above it by chance. At other
-        budgets scores may differ although no mechanism has learned. If there is no such budget, or
-        no floor, all scores are returned, and `signal` says what is missing. The choice of budgets
-        depends on the scores that are then compared, through the better mechanism, whichever it is,
-        and intervals do not account for that.
+        A mechanism has learned if its mean is above the floor by more than the margin, and its
+        whole 95% interval is above the floor: the mean of a few models that are mostly noise may be
+        above it by chance. At other epsilons, scores may differ although no mechanism has learned.
+        If there is no such epsilon, or no floor, all scores are returned, and `signal` says what is
+        missing. The choice of epsilons depends on the scores that are then compared, through the
+        better mechanism, whichever it is. The intervals do not account for that.
         """
         floor, _ = self.floor
         if floor is None:
@@ -217,11 +223,11 @@ class Scores:
         return self if kept.empty else replace(self, rows=kept)
 
     def low(self, mechanism: str, margin: float, end: float = math.inf) -> Part:
-        """Judge whether a mechanism is at most a margin above chance at budgets up to `end`.
+        """Judge whether a mechanism is at most a margin above chance at epsilons up to `end`.
 
-        The best of these budgets decides; its interval does not account for that choice. If all
-        budgets are larger, a low score at the smallest one confirms it, because more noise makes it
-        no better. A higher score there decides nothing.
+        The epsilon with the best mean decides; its interval does not account for that choice. If
+        all epsilons are larger than `end`, a low score at the smallest one confirms the part,
+        because more noise does not raise a score. A higher score there decides nothing.
         """
         own = self.select([mechanism])
         least = own.epsilons[0]
@@ -233,7 +239,11 @@ class Scores:
         return replace(part, verdict=INCONCLUSIVE, reason=f"not run up to {end:g}")
 
     def implied(self, mechanism: str, stated: float) -> Implied:
-        """Find the epsilon at which a mechanism reaches a score; CannotJudge if it has none."""
+        """Find the epsilon at which a mechanism reaches a score.
+
+        Raises:
+            CannotJudge: The mechanism has no scores.
+        """
         own = self.select([mechanism])
         return on_curve({each: self.score(mechanism, each) for each in own.epsilons}, stated)
 
@@ -241,8 +251,7 @@ class Scores:
 class ByDataset(dict[str, Scores]):
     """The scores of a study at one calibration, by data set.
 
-    Raises:
-        CannotJudge: The run does not have the data set; this replaces KeyError.
+    A data set that the run does not have raises CannotJudge in place of KeyError.
     """
 
     calibration: str = "published"
@@ -265,32 +274,32 @@ def official_scores(
     resolution: float = 0.0,
     **at: str,
 ) -> ByDataset:
-    """Return the scores on every official data set of a study, in alphabetical order; may be empty.
+    """Return the scores on every official data set of a study, in alphabetical order.
 
     Args:
         rows: The rows of a run.
         study: The study.
         calibration: The calibration.
-        mechanisms: The mechanisms that a claim is about; others have no part in it. None takes all.
+        mechanisms: The mechanisms that a claim is about; the default takes all.
         resolution: The least standard error of a mean.
         at: Values of the study's coordinates, such as range="clip".
     """
     by_dataset, found = ByDataset(), ok_rows(rows, study, SCORED[study])
     by_dataset.calibration = calibration
     if found.empty:
-        # A table without rows of the study may lack its coordinates, too.
+        # Without rows of the study, the frame may lack the columns of its coordinates.
         return by_dataset
     found = select(found, data_source="official", calibration=calibration, **at)
     if mechanisms is not None:
         found = found[found["mechanism"].isin(mechanisms)]
-    # A data set with only controls shows nothing.
+    # Leave out a data set that has only controls.
     for name in sorted(found[~found["mechanism"].isin(LEVELS)]["dataset"].unique()):
         by_dataset[name] = Scores(found[found["dataset"] == name], resolution)
     return by_dataset
 
 
 def select_datasets(found: Mapping[str, Scores], datasets: Iterable[str]) -> dict[str, Scores]:
-    """Return the scores on those of some data sets that a run has, in this order.
+    """Return the scores on those of `datasets` that a run has, in this order.
 
     Raises:
         CannotJudge: The run has none of them.
@@ -302,11 +311,11 @@ def select_datasets(found: Mapping[str, Scores], datasets: Iterable[str]) -> dic
 
 
 def absent_datasets(found: Container[str], datasets: Iterable[str], about: str = "") -> list[Part]:
-    """Return a part `not run` about each data set that a run lacks, named by `about` and title."""
+    """Return a part `not run` for each data set that a run lacks; its name is `about` + title."""
     return [Part(about + dataset_title(name), NOT_RUN) for name in datasets if name not in found]
 
 
 def sizes_in_lines(lines: Iterable[Sizes]) -> dict[str, Sizes | list[Sizes]]:
-    """Return the fields of a finding for its sizes, with a line for each data set."""
+    """Return the fields `sizes` and `other_sizes` of a finding, from the sizes on each data set."""
     first, *others = lines
     return {"sizes": first, "other_sizes": others}

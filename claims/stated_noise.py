@@ -1,6 +1,6 @@
-"""Rules for claims about noise at queries that the claims themselves state.
+"""Judges of claims about noise for queries that the claims themselves state.
 
-They read no study: noise, privacy profile and sampled audit follow from the fields of the claim.
+They read no study: noise, privacy profile and sampled audit follow from the claim's arguments.
 """
 
 import math
@@ -24,10 +24,10 @@ Calibration = Literal["published", "exact"]
 
 
 class StatedQuery(Record):
-    """A query of a claim, with fields of `Query` or, in their place, a box.
+    """A query of a claim: the fields of `Query` or, in their place, a shape and a box.
 
     Args:
-        box: The range of every element; all elements may change at once.
+        box: The range of every element. All elements may change at once, each within the range.
     """
 
     shape: Shape
@@ -49,9 +49,9 @@ class Setting(Record):
 
     Args:
         query: The query.
-        epsilon, delta: The budget; without delta it is pure.
+        epsilon, delta: The budget; without delta, it is that of pure privacy.
         options: The options of the mechanism.
-        stated: The number that the paper or its code states there, a delta or a ratio.
+        stated: The number that the paper or its code states for this setting, a delta or a ratio.
         name: The setting in words, if its numbers do not say enough.
     """
 
@@ -79,7 +79,7 @@ class Setting(Record):
         return calibrated(key, self.query.query(), budget, calibration, **self.options)
 
     def loss(self, key: str, calibration: str) -> float:
-        """Return E||noise||^2 of a mechanism.
+        """Return E||noise||^2 of a mechanism at this setting.
 
         Raises:
             CannotJudge: The mechanism does not support the setting, or adds no noise.
@@ -95,10 +95,13 @@ class Setting(Record):
 
 @judge
 def stated_guarantee(*, mechanism: str, settings: list[Setting], samples: int = 0) -> Finding:
-    """Judge whether a mechanism is as private as it claims at every setting, with an audit beside.
+    """Judge whether a mechanism is as private as it claims at every setting.
 
-    A setting's `stated` is the delta that the paper or its code gives there. The audit draws
-    `samples` samples; by default there is no audit.
+    Args:
+        mechanism: The key of the mechanism.
+        settings: The settings; `stated` is the delta that the paper or its code gives there.
+        samples: The number of draws of a sampled audit, whose result is added to our numbers; by
+            default there is no audit.
     """
     cases, shown, agreed, gaps, broken = [], [], [], [], []
     for setting in settings:
@@ -108,7 +111,7 @@ def stated_guarantee(*, mechanism: str, settings: list[Setting], samples: int = 
             samples=samples,
             confidence=OPPOSE,
             seed=len(cases),
-            # A quick check is enough, as the studies compare its releases with its statements too.
+            # A quick check is enough: studies also compare the releases with the stated noise.
             effort=QUICK,
         )
         cases.append(HOLDS_BY_VERDICT[result.verdict])
@@ -150,14 +153,18 @@ def stated_guarantee(*, mechanism: str, settings: list[Setting], samples: int = 
 
 
 def _limit_broken(mechanism: AdditiveMechanism) -> tuple[float, float] | None:
-    """Compute `Verification.limit_broken` for a mechanism that need not have a profile."""
+    """Return `Verification.limit_broken` for a mechanism that need not have a privacy profile."""
     least = limit(mechanism.query, mechanism.budget, fast=True).rmse
     stated = math.sqrt(mechanism.expected_loss() / mechanism.query.size)
     return None if least is None or stated >= least else (stated, least)
 
 
 def _limit_sentence(broken: list[tuple[float, float] | None]) -> str:
-    """Say where the noise is less than any private mechanism can have, from `limit_broken`."""
+    """Describe the settings at which the noise is less than any private mechanism can have.
+
+    Args:
+        broken: `limit_broken` at each setting.
+    """
     shares = [found[0] / found[1] for found in broken if found]
     if not shares:
         return ""
@@ -181,8 +188,16 @@ def smaller_noise(
 ) -> Finding:
     """Judge whether a mechanism's noise has a smaller expected squared norm than that of others.
 
-    It is compared with the least of theirs at every setting. A lead within the tolerance does not
-    count.
+    Args:
+        mechanism: The key of the mechanism.
+        others: The keys of the others; at each setting, the least of them counts.
+        settings: The settings.
+        calibrations: The calibrations to compare; each gives a part.
+        settings_needed: Whether the norm must be smaller at every setting or at some setting.
+        tolerance: A norm that is smaller by at most this share does not count as smaller.
+
+    Raises:
+        CannotJudge: A mechanism does not support a setting, or adds no noise.
     """
     combined = {"every": every, "some": some}[settings_needed]
     parts = []
@@ -218,7 +233,15 @@ def variance_ratio(
     detail: str,
     tolerance: float,
 ) -> Finding:
-    """Judge the stated ratio of the variances of two mechanisms' noise at every setting."""
+    """Judge the stated ratio of the expected squared norms of two mechanisms' noise.
+
+    Args:
+        mechanism: The mechanism of the numerator.
+        other: The mechanism of the denominator.
+        settings: The settings, each with its `stated` ratio.
+        detail: A description of the computation.
+        tolerance: The relative tolerance.
+    """
     parts = [
         number(
             str(setting),

@@ -33,7 +33,7 @@ class Part:
     """One part of a claim with its verdict.
 
     Args:
-        name: The statement of this part in a few words, without our number: "JL above MVG".
+        name: The statement of the part in a few words, without our number: "JL above MVG".
         verdict: One of VERDICTS, except `partly` and `depends`.
         found: Our number, as text.
         reason: The reason for the verdict if the number alone does not show it, as a clause without
@@ -61,11 +61,11 @@ def joined(name: str, found: str) -> str:
 
 
 def combined(verdicts: Iterable[str]) -> str:
-    """Return the verdict on a claim, given those on its parts.
+    """Return the verdict on a claim, given the verdicts on its parts.
 
-    If all parts have the same verdict, the claim has it too. If only some parts hold, it is
-    `partly`. If no part holds, a contradicted part outweighs an undecided one, which outweighs one
-    that is not found; parts that were not run do not count.
+    If all parts have the same verdict, so has the claim. If only some parts hold, the verdict is
+    `partly`. If no part holds, it is the first of `contradicted`, `depends`, `inconclusive` and
+    `not found` that a part has.
 
     Raises:
         ValueError: There are no parts.
@@ -85,9 +85,9 @@ class Sizes:
     """The sizes of the study behind a verdict; None if a size has no meaning for the claim.
 
     Args:
-        dataset: The data set whose records, epochs and rounds these are, if there are several.
+        dataset: The data set that the sizes are about, if there are several.
         records: The number of training or private records. If a paper's number differs by data set,
-            it is a mapping from the data set; the same goes for epochs, rounds and network.
+            this is a mapping from the data set; so are epochs, rounds and network.
         epochs: The number of passes over the data.
         rounds: The number of rounds of federated learning.
         trials: The number of independent repetitions.
@@ -104,7 +104,7 @@ class Sizes:
     epsilons: str | None = None
 
     def on(self, dataset: str | None) -> Self:
-        """Return the sizes on one data set."""
+        """Return the sizes on a data set; mappings are replaced by their value there, or None."""
         chosen = {
             name: getattr(self, name).get(dataset)
             for name in ("records", "epochs", "rounds", "network")
@@ -130,7 +130,7 @@ class Outcome:
 
     @property
     def is_open(self) -> bool:
-        """Whether only parts without a decision keep it from being confirmed."""
+        """Whether it is `partly` confirmed and the other parts are only inconclusive or not run."""
         others = {part.verdict for part in self.parts} - {CONFIRMED, NOT_RUN, INCONCLUSIVE}
         return self.verdict == PARTLY and not others
 
@@ -140,12 +140,13 @@ class Finding:
     """The result of a judge. The verdict follows from the parts and the outcomes.
 
     Args:
-        parts: The parts of the claim; if there are outcomes, those that the choice does not affect.
+        parts: The parts of the claim; if there are outcomes, the parts that the choice does not
+            affect.
         choice: The choice that the paper leaves open, such as "the kernel of the regression".
         outcomes: The parts under every value of that choice that was run.
-        ours: Our numbers as text, if there is one part and it does not have them.
-        because: One plain sentence with the reason, if the claim has none for the verdict.
-        decided_by: The run that would decide parts that are inconclusive or not run; "" if none
+        ours: Our numbers as text, if there is a single part and its `found` does not have them.
+        because: A sentence with the reason, for verdicts for which the claim has no sentence.
+        decided_by: The run that would decide parts that are inconclusive or not run; "" if no run
             would. See `still_to_run`.
         detail: The computation, and how it differs from the paper's study.
         calibration: "published", "exact", "both", or "" if it does not matter.
@@ -174,11 +175,11 @@ class Finding:
     def verdict(self) -> str:
         """The verdict, which is `depends` only if two outcomes differ that no further run changes.
 
-        Outcomes differ too if one confirms a part that another contradicts. An outcome that was not
-        run does not count. An inconclusive one, or one with open parts beside confirmed ones,
-        counts only if no run is named that would decide it, as it is then all that can be known
-        under that choice. Where the outcomes that count agree but there are others, the verdict is
-        `inconclusive`.
+        Outcomes also differ if one confirms a part that another contradicts. An outcome that was
+        not run does not count. An outcome that is inconclusive, or that has open parts beside
+        confirmed ones, counts only if `decided_by` is empty, because nothing more can then be known
+        under that choice. If the outcomes that count agree but there are others, the outcomes
+        together are `inconclusive`.
         """
         judged = [self._verdict_over_choices] if self.outcomes else []
         return combined([*judged, *(part.verdict for part in self.parts)])
@@ -201,7 +202,7 @@ class Finding:
         return any(part.verdict == CONTRADICTED and part.name in confirmed for part in parts)
 
     def without(self, choices: Collection[str]) -> Self:
-        """Return the finding without the outcomes that the paper rules out, which become a note.
+        """Return the finding without the outcomes of these choices, which move to its `detail`.
 
         If no other outcome was run, the claim counts as not run.
         """
@@ -229,7 +230,7 @@ class Finding:
 
     @property
     def reason(self) -> str:
-        """The sentence of the judge, or else one on the choices that were not run; may be empty."""
+        """The judge's sentence, else one on the choices that were not run, else ""."""
         lacking = [outcome.choice for outcome in self.outcomes if outcome.verdict == NOT_RUN]
         if self.because or not lacking:
             return self.because
@@ -246,7 +247,7 @@ class Finding:
 
     @property
     def listed_parts(self) -> list[str]:
-        """Each part or outcome with its verdict; empty if there is a single part."""
+        """Each outcome and part with its verdict, as text; empty if there is a single part."""
         if not self.outcomes and len(self.parts) == 1:
             return []
         return [str(each) for each in (*self.outcomes, *self.parts)]
@@ -262,6 +263,6 @@ def not_run(reason: str, decided_by: str = "") -> Finding:
 
 
 def count_of(verdicts: Iterable[str]) -> Mapping[str, int]:
-    """Count the claims with each verdict, in the order of VERDICTS."""
+    """Count each verdict that occurs, in the order of VERDICTS."""
     found = list(verdicts)
     return {verdict: found.count(verdict) for verdict in VERDICTS if verdict in found}

@@ -1,8 +1,8 @@
 """Template of a judge and of a figure: copy this file to `paper_figures/<paper>/<study>.py`.
 
-The judge decides the claims in `claims.yaml` beside it that name it. `snakemake --cores 1
-my_paper2026_coins --configfile config/my-run.yaml` draws the figure, and so does a whole run. Both
-read the same rows: select them once.
+The judge decides the claims that name it in the `claims.yaml` of the same folder. A whole run draws
+the figure, and so does `snakemake --cores 1 my_paper2026_coins --configfile config/my-run.yaml`.
+Select the rows once, because the judge and the figure read the same ones.
 """
 
 import pandas as pd
@@ -21,7 +21,7 @@ SETTING = ["mechanism", "calibration", "epsilon"]
 
 
 def errors(results: Results) -> pd.DataFrame:
-    """Mean squared error over both halves, of every trial of every setting."""
+    """Return the mean squared error over both halves, for every trial of every setting."""
     rows = ok_rows(results.rows, "my_study", "squared_error")
     return rows.groupby([*SETTING, "trial"], as_index=False)["value"].mean()
 
@@ -30,10 +30,10 @@ def errors(results: Results) -> pd.DataFrame:
 def coins_error(
     results: Results, *, mechanism: str, epsilon: Epsilon, largest: Positive, margin: float
 ) -> Finding:
-    """Whether the error is as small as claimed.
+    """Judge whether the error is as small as claimed.
 
-    The keyword arguments are the schema of the claim's `arguments`; `margin` and `tolerance` are
-    the claim's.
+    The keyword arguments are the schema of the claim's `arguments`, except for `margin` and
+    `tolerance`, which are fields of the claim.
     """
     own = errors(results)
     own = own[(own["mechanism"] == mechanism) & (own["calibration"] == "published")]
@@ -41,7 +41,7 @@ def coins_error(
     if own.empty:
         # The verdict is then "not run", with this reason.
         raise CannotJudge(f"no rows of {mechanism} at epsilon {epsilon:g}")
-    # A rule decides, from the trials and the margin: the error is below the largest.
+    # A comparison decides, from the trials and the margin, whether the error is below the largest.
     below = Mean(largest - own["value"])
     return Finding(
         parts=order({f"{largest:g} less the error": below}, margin=margin),
@@ -53,7 +53,7 @@ def coins_error(
 
 @drawing("my_paper2026_coins", kind="figures", needs=("my_study",))
 def coins_figure(results: Results) -> Drawn:
-    """The errors over epsilon. A table has kind="tables" and returns Drawn without a figure."""
+    """Draw the errors over epsilon. (A table has kind="tables" and returns no figure.)"""
     means = errors(results).groupby(SETTING, as_index=False)["value"].mean()
     figure, axis = plt.subplots()
     for (mechanism, calibration), curve in means.groupby(["mechanism", "calibration"]):

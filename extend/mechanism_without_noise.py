@@ -1,11 +1,11 @@
 """Template of a mechanism that adds no noise: copy it to `mechanisms/catalogue/<name>.py`.
 
-Nothing else has to be edited, as for extend/mechanism.py, the template of noise that is added.
+Nothing else has to be edited. extend/mechanism.py is the template of a mechanism that adds noise.
 
     python -m mechanisms verify my-bits --shape 4 --element-range 0,1 --adjacency local --epsilon 1
     python -m mechanisms audit my-bits --shape 4 --element-range 0,1 --adjacency local --epsilon 1
 
-Replace this text with what the mechanism is, with its source.
+Replace this text with what the mechanism is, and its source.
 """
 
 import math
@@ -19,10 +19,10 @@ from mechanisms.query.query import Unsupported
 
 
 class MyBits(Mechanism):
-    """Randomised response: each of M bits is kept with odds of e^(epsilon / M) to 1.
+    """Randomised response, which keeps each of M bits with odds of e^(epsilon / M) to 1.
 
-    Values between 0 and 1 are rounded at random first: a query states numbers, and this makes bits
-    of them. Categories are vectors of bits too, one of which is 1.
+    Values between 0 and 1 are first rounded at random to bits. A category is a vector of bits, one
+    of which is 1.
     """
 
     key = "my-bits"
@@ -33,10 +33,10 @@ class MyBits(Mechanism):
 
     @classmethod
     def build(cls, query, budget, calibration, settings):
-        # Refuse what the theorem does not cover, with the reason as a predicate of the mechanism.
+        # Refuse what the theorem does not cover; the mechanism is the subject of the reason.
         if query.element_range != (0.0, 1.0) or query.adjacency != "local":
             raise Unsupported("needs bits: element_range (0, 1) under local adjacency")
-        # The exact calibration rescales noise; here epsilon is met already. Delta is not used.
+        # The exact calibration rescales noise. Here all of epsilon is spent, and delta is not used.
         if calibration == "exact" and budget.delta > 0:
             raise Unsupported("has no exact calibration at delta > 0: it spends all of epsilon")
         return super().build(query, budget, calibration, settings)
@@ -46,20 +46,20 @@ class MyBits(Mechanism):
         return self.budget.epsilon / self.query.size
 
     def _release(self, value, rng):
-        # One answer, from random numbers of `rng` alone, of the value's shape and precision.
+        # Return one answer of the value's shape and precision. Draw only from `rng`.
         bits = rng.random(value.shape) < value
         kept = rng.random(value.shape) < 1 / (1 + math.exp(-self._of_one_bit))
         return np.where(kept, bits, ~bits).astype(value.dtype)
 
     def _releases(self, value, rng, trials):
-        # Leave this out where many answers are not faster at once. Audits draw thousands.
+        # Leave this out if many answers at once are no faster. Audits draw thousands.
         return self._release(np.broadcast_to(value, (trials, *value.shape)), rng)
 
     def profile(self):
-        # Leave this out where it is not known: `verify` then gives no verdict, and `audit` tests
-        # the claim by releases. All M bits may differ, so the losses of M answers add up.
+        # Leave this out if the privacy profile is unknown: `verify` then gives no verdict, and
+        # `audit` tests the claim by releases. All M bits may differ, so the losses of all add up.
         above = PureProfile(largest=self._of_one_bit, times=self.query.size)
-        # An upper bound, and a sentence that says why it is no more.
+        # `above` is an upper bound, and `slack` says why the true profile may be lower.
         return BoundedProfile(
             above=above,
             attained_loss=self.budget.epsilon,

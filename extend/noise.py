@@ -1,7 +1,7 @@
 """Template of a noise distribution: copy this file to `mechanisms/noise/<name>.py` and edit it.
 
-A distribution knows its draws, its moments and its privacy, and nothing of budgets: the mechanism
-that uses it chooses its scale (extend/mechanism.py).
+A distribution has draws, moments and a privacy profile, but no budget: the mechanism that uses it
+chooses the scale (extend/mechanism.py).
 """
 
 import math
@@ -20,7 +20,7 @@ from mechanisms.query.query import Query
 class TwoScales(Noise):
     """N(0, sigma^2) on the first half of the elements, N(0, (2 sigma)^2) on the others.
 
-    A frozen dataclass: the shape of the answer and the scales, one of which comes first.
+    The fields are the shape of the answer and the scales. M is the number of elements.
     """
 
     shape: tuple[int, ...]
@@ -31,18 +31,18 @@ class TwoScales(Noise):
 
     @property
     def deviations(self) -> np.ndarray:
-        """The standard deviation of every element in C order, (M,)."""
+        """The standard deviation of every element in C order, an array of shape (M,)."""
         size = math.prod(self.shape)
         return np.where(np.arange(size) < (size + 1) // 2, self.sigma, 2 * self.sigma)
 
     def sample(self, rng, trials, dtype=np.float64):
-        # (trials, *shape), all trials at once, in the precision asked for.
+        # Return an array of shape (trials, *shape) and precision `dtype`. Draw all trials at once.
         draws = rng.standard_normal((trials, *self.shape), dtype)
         return draws * self.deviations.reshape(self.shape).astype(draws.dtype)
 
     def loss(self):
-        # Exact moments of L = ||n||^2: here a sum of independent squares, each given by
-        # E X, E X^2, E X^3 and E X^4 of its square X. `LossMoments` has further constructors.
+        # Return the exact moments of L = ||n||^2, n the noise. Here L is a sum of independent
+        # squares X, given by E X, E X^2, E X^3 and E X^4. `LossMoments` has further constructors.
         variances = self.deviations**2
         gaussian = ((1, 1), (2, 3), (3, 15), (4, 105))  # E Z^2k of a standard Gaussian Z
         return LossMoments.of_sum(tuple(moment * variances**k for k, moment in gaussian))
@@ -51,11 +51,10 @@ class TwoScales(Noise):
         return {"sigma": self.sigma}
 
     def profile(self, query: Query):
-        # The privacy of the worst pair of neighbouring answers. Leave it out where it is not known:
-        # verdicts then rest on sampled audits, and there is no exact calibration. Here it lies
-        # between `above`, which no pair exceeds, and `below`, of a change of one element of the
-        # first half. Where they differ, a sentence says why: the profile then proves a claim but
-        # cannot refute one.
+        # Return the privacy profile of the worst pair of neighbouring answers. Leave this out if it
+        # is unknown: verdicts then rest on sampled audits, and there is no exact calibration. Here
+        # the profile lies between `above`, which no pair exceeds, and `below`, which is attained by
+        # a change of one element of the first half. The sentence says why they may differ.
         above = GaussianProfile(mu=query.reach / self.sigma)
         below = GaussianProfile(mu=query.change_of_one / self.sigma)
         return enclosed(above, below, "no single element can move by all of the l2 sensitivity")

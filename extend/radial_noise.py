@@ -1,6 +1,6 @@
 """Template of noise of a density f(||x||): copy this file to `mechanisms/catalogue/<name>.py`.
 
-f must fall with the radius. Its exact privacy and its calibration are computed from it.
+f must fall with the radius. The exact privacy profile and the calibration are computed from f.
 """
 
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from mechanisms.query.query import Unsupported
 
 @dataclass(frozen=True, kw_only=True)
 class StudentTNoise(RadialNoise):
-    """Multivariate Student-t noise: a Gaussian over the root of chi^2 / nu, nu = `freedom`."""
+    """Multivariate Student-t noise: a Gaussian divided by sqrt(chi^2 / nu), nu = `freedom`."""
 
     freedom: float
 
@@ -40,7 +40,7 @@ class StudentTNoise(RadialNoise):
 
 
 class StudentT(AdditiveMechanism):
-    """Student-t noise of the scale at which the true delta is the budget's."""
+    """Student-t noise with the scale at which the true delta is the budget's."""
 
     key = "student-t"
     title = "Student-t"

@@ -6,7 +6,8 @@ from mechanisms import Budget
 from mechanisms.query.box_query import box_query
 from papers.setting import PaperSetting
 
-# Type I (Table 2): training records and rounds. Type II (Table 3): training records.
+# The numbers of training records and of rounds in Type I (Table 2), and of training records in Type
+# II (Table 3).
 HORIZONTAL_RECORDS = {"mnist": 55_000, "cifar10": 50_000, "imdb": 25_000, "adult": 32_561}
 HORIZONTAL_ROUNDS = {"mnist": 25, "cifar10": 50, "imdb": 10, "adult": 10}
 VERTICAL_RECORDS = {
@@ -15,9 +16,9 @@ VERTICAL_RECORDS = {
     "location30": 1_600,
     "texas100": 10_000,
 }
-# Table 2: m x n of the layer that is released.
+# Table 2: the shape (m, n) of the layer that is released.
 LAYERS = {"mnist": (120, 400), "cifar10": (4608, 512), "imdb": (20_002, 128), "adult": (105, 12)}
-# Table 3: m x n of the features that a participant releases of a batch.
+# Table 3: the shape (m, n) of the features of a batch that a participant releases.
 FEATURES = {
     "adult": (2, 10),
     "purchase100": (100, 64),
@@ -27,7 +28,7 @@ FEATURES = {
 # Section 8.2: the least and the largest epsilon of Type II.
 VERTICAL_EPSILONS = (1, 10)
 
-# delta of every training.
+# The delta of every training run.
 DELTA = 1e-5
 
 SETTINGS = (
@@ -45,10 +46,10 @@ SETTINGS = (
 
 
 class Growth(NamedTuple):
-    """An order of E||Z||^2 of an m x n answer, m <= n.
+    """The order of E||Z||^2 for the noise Z of an m x n answer, m <= n.
 
-    m, n: The powers of m and n.
-    squared_log: Whether a factor ln^2(m+1) multiplies them.
+    m, n: The exponents of m and n.
+    squared_log: Whether the order has a factor ln^2(m+1).
     """
 
     m: int
@@ -56,7 +57,8 @@ class Growth(NamedTuple):
     squared_log: bool = False
 
 
-# Table 4. Its Gaussian is applied to every element; its MVG has the square root of zeta.
+# Table 4. In it, the Gaussian mechanism is applied to every element, and MVG has the square root of
+# zeta.
 STATED_GROWTH = {
     "gaussian-per-element": Growth(3, 3),
     "idn": Growth(3, 3),
@@ -64,6 +66,6 @@ STATED_GROWTH = {
     "mvg-sqrt": Growth(4, 3, squared_log=True),
 }
 
-# Table 5: seconds on the authors' machine. The paper's matrix mechanism is an optimisation in CVXPY
-# (0.82323 s), which the identity workload does not need, so that no draw compares with it.
+# Table 5: seconds on the authors' machine. The paper's matrix mechanism (0.82323 s) solves a problem
+# in CVXPY, which the identity workload does not need. So no draw compares with it.
 STATED_SECONDS = {"gaussian": 0.00164, "idn": 0.00224, "udn": 0.00248, "mvg": 0.51146}

@@ -6,40 +6,40 @@ from typing import NamedTuple
 from mechanisms import Budget, Query
 from papers.setting import PaperSetting
 
-# Section 7.1, Figures 4 and 5: the pickups of the window, counted in the official file.
+# Section 7.1, Figures 4 and 5: the number of pickups of the window, counted in the official file.
 PICKUPS = 52_692
 COUNT_DELTA = 1e-7
-# Figure 4: the largest exact count, and what released ones exceed ("around", "higher than").
+# Figure 4: the largest exact count, and what released counts exceed ("around", "higher than").
 LARGEST_COUNT = 27
 LARGEST_RELEASED = {"gaussian": 60, "mvg": 50, "mgm": 40}
-# Figure 5: the mean of L, "around".
+# Figure 5: the mean of L = ||noise||^2; the paper says "around".
 STATED_LOSSES = {"r1smg": 1.5e4, "gaussian": 5e4, "gaussian-analytic": 5e4, "mvg": 5e4}
-# Latitude and longitude, degrees, of two of the places where the paper sees many pickups on its
-# map: the middle of SoHo (Spring Street at West Broadway) and the terminals of LaGuardia Airport.
-# The third, Fifth Avenue, is a line.
+# The latitude and longitude, in degrees, of two of the places where the paper sees many pickups on
+# its map: the middle of SoHo (Spring Street at West Broadway), and the terminals of LaGuardia
+# Airport. The third place, Fifth Avenue, is a line.
 PLACES = {"SoHo": (40.7243, -74.0018), "LaGuardia": (40.7742, -73.8724)}
-# These two places span a rectangle; a cell has 1/89 of its extent in latitude and in longitude.
-# This is the largest count of the window's pickups in any cell inside it, from the official file.
+# The largest count of the window's pickups in a cell, from the official file. The two places span a
+# rectangle, and a cell inside it has 1/89 of its extent in latitude and in longitude.
 DENSEST_WINDOW = 204
-# Section 7.2: records of Swarm Behaviour, and their features.
+# Section 7.2: the numbers of records of Swarm Behaviour and of their features.
 PCA_RECORDS = 24_016
 PCA_FEATURES = 2400
-# Figure 6: R1SMG's epsilon is this many times smaller than that of the others.
+# Figure 6: the epsilons of the other mechanisms, the factor by which R1SMG's is smaller, and delta.
 PCA_EPSILONS = (0.2, 0.4, 0.6, 0.8, 1.0, 1.2, 1.4, 1.6)
 PCA_RATIO = 1e7
 PCA_DELTA = 1e-7
-# The total deviation sums this many of the 2400 components; the paper does not say why.
+# The total deviation is a sum over this many of the 2400 components; the paper does not say why.
 DEVIATION_COMPONENTS = 2041
-# Accuracy on the first 20 exact components.
+# The accuracy on the first 20 exact components.
 PCA_ACCURACY = 0.9689
 
 
 class TrainingBudget(NamedTuple):
-    """One of two budgets of DP-SGD on a data set.
+    """One of the two budgets of DP-SGD on a data set.
 
-    total: Epsilon of the whole run.
-    multiplier: DPSGD's noise multiplier, as stated with the total.
-    step: epsilon_0 of one step, as stated with eq. (16).
+    total: The epsilon of the whole run.
+    multiplier: The noise multiplier of DPSGD, as stated with the total.
+    step: epsilon_0, the epsilon of a step, as stated with eq. (16).
     """
 
     total: float
@@ -48,9 +48,9 @@ class TrainingBudget(NamedTuple):
 
 
 class StatedTraining(NamedTuple):
-    """DP-SGD on a data set, Section 7.3, Figures 7 and 8.
+    """DP-SGD on a data set (Section 7.3, Figures 7 and 8).
 
-    records: Training records; BATCH over them is the sampling rate.
+    records: The number of training records; BATCH / records is the sampling rate.
     """
 
     records: int
@@ -64,20 +64,20 @@ class StatedTraining(NamedTuple):
 
     @property
     def totals(self) -> list[float]:
-        """Epsilon of the whole run at either budget."""
+        """The epsilon of the whole run at each budget."""
         return [budget.total for budget in self.budgets]
 
     @property
     def larger_total(self) -> float:
-        """The larger of the two."""
+        """The larger of the two epsilons in `totals`."""
         return max(self.totals)
 
 
 BATCH = 256
-# C, what a record's gradient is clipped to.
+# C, the l2 norm to which a record's gradient is clipped.
 CLIPPING_NORM = 1.0
 TRAINING_DELTA = 1e-5
-# delta' of eq. (16).
+# delta' in eq. (16).
 SLACK = 1e-10
 TRAINING = {
     "mnist": StatedTraining(
@@ -97,29 +97,29 @@ TRAINING = {
         ),
     ),
 }
-# delta_0 of one step on MNIST.
+# delta_0, the delta of a step on MNIST.
 STEP_DELTA = 3.33e-7
-# Figure 7, at the larger total: epochs until this test accuracy on MNIST.
+# Figure 7, at the larger total: a test accuracy on MNIST, and the numbers of epochs until it.
 REACHED_ACCURACY = 0.95
 REACHED_EPOCHS = {"r1smg": 5, "gaussian": 14}
 # Figure 8: a training accuracy on CIFAR-10 that R1SMG passes in "much fewer" epochs.
 PASSED_ACCURACY = 0.8
-# Appendix B, Figure 9: l2 sensitivity 1 at every M from 1e2 to 1e6.
+# Appendix B, Figure 9: the epsilons and delta, at l2 sensitivity 1 for every M from 1e2 to 1e6.
 GROWTH_EPSILONS = (1e-7, 1e-8, 1e-9)
 GROWTH_DELTA = 1e-10
 
 
 def count_epsilon(mechanism: str) -> float:
-    """Epsilon of a mechanism in Figures 4 and 5: 1e-5 for R1SMG, 0.5 for every other."""
+    """Return the epsilon of a mechanism in Figures 4 and 5: 1e-5 for R1SMG, 0.5 for the others."""
     return 1e-5 if mechanism == "r1smg" else 0.5
 
 
 def count_query(pickups: float, shape: tuple[int, int] = (89, 89)) -> Query:
-    """The count query of Section 7.1 when one pickup is replaced; the number of pickups is public.
+    """Return the count query of Section 7.1; one pickup is replaced, and their number is public.
 
-    Two cells change by one each: l2 sensitivity sqrt(2), l1 sensitivity 2, and no cell changes by
-    more than 1. All pickups may lie in one cell, so `pickups` bounds the Frobenius norm. That is
-    gamma for MVG, which the paper does not state.
+    Two cells change by 1 each, so the l2 sensitivity is sqrt(2) and the l1 sensitivity is 2. All
+    pickups may lie in one cell, so `pickups` bounds the Frobenius norm. This bound is MVG's gamma,
+    which the paper does not state.
     """
     return Query(
         shape=shape,
@@ -134,10 +134,11 @@ def count_query(pickups: float, shape: tuple[int, int] = (89, 89)) -> Query:
 
 
 def covariance_query(records: int, features: int) -> Query:
-    """D^T D / N of N records of d features in [-1, 1] when one record is replaced (Section 7.2).
+    """Return the query D^T D / N of Section 7.2; one of N records, the rows of D, is replaced.
 
-    The l2 sensitivity sqrt(2) d / N is the paper's; two orthogonal records of signs attain it. The
-    paper does not state gamma for MVG: here it is d, the largest norm of the covariance.
+    A record has d features in [-1, 1]. The l2 sensitivity sqrt(2) d / N is the paper's; two
+    orthogonal records of signs attain it. The paper does not state gamma for MVG; here it is d, the
+    largest Frobenius norm of the answer.
     """
     return Query(
         shape=(features, features),
@@ -149,7 +150,7 @@ def covariance_query(records: int, features: int) -> Query:
     )
 
 
-# The parameters of the tutorial's MNIST network.
+# The gradient of the tutorial's MNIST network, which has 26,010 parameters.
 GRADIENT = Query(shape=(26_010,), l2_sensitivity=CLIPPING_NORM, adjacency="add-remove")
 
 SETTINGS = (
@@ -157,7 +158,7 @@ SETTINGS = (
         PaperSetting(
             name=f"r1smg2024-count-{epsilon:g}",
             where="Section 7.1, Figures 4 and 5",
-            # MVG's gamma is not stated: the pickups of the window.
+            # The paper does not state MVG's gamma; here it is the number of pickups of the window.
             query=count_query(PICKUPS),
             budget=Budget(epsilon=epsilon, delta=COUNT_DELTA),
         )
@@ -167,7 +168,7 @@ SETTINGS = (
         PaperSetting(
             name=f"r1smg2024-pca-{epsilon:g}",
             where="Section 7.2, Figure 6",
-            # MVG's gamma is not stated: its largest value on [-1, 1].
+            # The paper does not state MVG's gamma; here it is its largest value on [-1, 1].
             query=covariance_query(PCA_RECORDS, PCA_FEATURES),
             budget=Budget(epsilon=epsilon, delta=PCA_DELTA),
         )
@@ -195,9 +196,9 @@ SETTINGS = (
 
 
 def setting(name: str) -> PaperSetting:
-    """The setting of this paper with this name.
+    """Return the setting of this paper with a name.
 
     Raises:
-        KeyError: There is none.
+        KeyError: There is no setting of this name.
     """
     return {each.name: each for each in SETTINGS}[name]

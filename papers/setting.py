@@ -1,4 +1,4 @@
-"""One query and budget at which a paper uses its mechanism."""
+"""A query and a budget at which a paper uses its mechanism."""
 
 from dataclasses import dataclass
 
@@ -7,12 +7,12 @@ from mechanisms import Budget, Query
 
 @dataclass(frozen=True, kw_only=True)
 class PaperSetting:
-    """One query and budget of a paper; comments say how its omissions are filled.
+    """A query and a budget of a paper; comments say what is used if the paper omits something.
 
     Args:
-        name: "<paper>-<study>".
-        where: Place in the paper.
-        query, budget: The paper's.
+        name: A name such as "<paper>-<study>".
+        where: The place in the paper.
+        query, budget: The query and the budget.
     """
 
     name: str

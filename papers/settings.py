@@ -1,7 +1,7 @@
-"""The settings of the five papers, in the order of their years: those that `guarantee` visits.
+"""The settings of the five papers, in the order of their years. The study `guarantee` visits them.
 
-Sensitivities are the papers', relative to an element's range; comments there say what is open.
-Add a new paper to the tuple below if it has `SETTINGS`.
+Sensitivities are the papers', relative to the range of an element. Comments in the papers' modules
+say what is open. Add a new paper to the tuple below if it has `SETTINGS`.
 """
 
 from papers import imgm2022, mgm2021, mvg2018, r1smg2024, tldp2025

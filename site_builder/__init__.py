@@ -1,1 +1,1 @@
-"""The site of a run, and the pages of the repository that are generated from code."""
+"""Build the site of a run, and the files of the repository that are generated from code."""

@@ -33,10 +33,10 @@ from site_builder.words import (
 from studies.base.settings import ConfigError
 
 HERE = Path(__file__).parent
-# The name of the suite, and the file that marks a folder as written by this builder.
+# The name of the suite, and of the file that marks a folder as written by this builder.
 NAME = "matrix-noise-bench"
 MARK = "built-by-site-builder"
-# The number of colours in a page's pictures; drawings have few colours.
+# The number of colours of each picture. Drawings have few colours.
 PICTURE_COLOURS = 128
 NAVIGATION = (
     ("index.html", "Findings"),
@@ -52,10 +52,14 @@ NAVIGATION = (
 
 
 def build(run: Path, out: Path) -> list[Path]:
-    """Write the site of a run's folder; the same run and code give the same bytes.
+    """Write the site of a run; the same run and code give the same bytes.
+
+    Args:
+        run: The folder results/<run>.
+        out: The folder of the site.
 
     Returns:
-        The paths of its pages.
+        The paths of the pages.
 
     Raises:
         ConfigError: `out` is not empty and no earlier build wrote it, or the claims of the run have
@@ -89,7 +93,7 @@ def pages_of(site: SiteData) -> Iterator[Page]:
 
 
 def environment_of(site: SiteData) -> jinja2.Environment:
-    """Set up the templates with the filters and values that all pages share; data is escaped."""
+    """Return the templates, with the filters and values that all pages share; data are escaped."""
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(HERE / "templates"),
         autoescape=True,
@@ -156,14 +160,14 @@ def _write_assets(site: SiteData, out: Path) -> None:
 
 
 def css_name(word: str) -> str:
-    """Turn a mechanism's key, or a verdict, into part of a CSS name: a-z, 0-9 and hyphens only."""
+    """Turn a mechanism's key or a verdict into part of a CSS name, of a-z, 0-9 and hyphens only."""
     return re.sub(r"[^a-z0-9]+", "-", word.lower()).strip("-")
 
 
 def stylesheet(mechanisms: Iterable[str]) -> str:
-    """Return CSS: a class `m-KEY` for each mechanism, whose swatch has its colour in the figures.
+    """Return CSS with a class `m-KEY` for each mechanism: the colour of its swatch.
 
-    A swatch has a ring, so that it is seen on every background, and stands beside a name.
+    A swatch is beside the mechanism's name and has the mechanism's colour in the figures.
     """
     return "".join(
         f".m-{css_name(name)}{{--swatch:{look(name).colour}}}\n" for name in sorted(mechanisms)
@@ -192,7 +196,7 @@ def _write_downloads(site: SiteData, out: Path) -> None:
 
 
 def small_picture(path: Path) -> bytes:
-    """Return a figure's PNG with few colours, at a third of its size."""
+    """Return a PNG file of a figure with few colours, about a third as large."""
     with Image.open(path) as picture:
         rgb = picture.convert("RGB")
     # The octree keeps rare colours, such as those of a thin line.

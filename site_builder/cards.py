@@ -1,6 +1,6 @@
-"""Adapt pages to phones: tables become cards, and command options stay in one piece.
+"""Adapt pages to phones, where a table row is a card and command options stay on one line.
 
-In a card, every cell repeats the heading of its column.
+In a card, every cell has the heading of its column.
 """
 
 import re
@@ -8,12 +8,11 @@ from itertools import count
 
 from markupsafe import Markup
 
-# Tables of the leaderboard, `data-rows`, are excluded: a phone shows one of their columns.
+# All tables but those of the leaderboard, `data-rows`, of which a phone shows one column.
 _TABLE = re.compile(r"<table(?![^>]*data-rows)([^>]*)>(.*?)</table>", re.DOTALL)
 _HEAD = re.compile(r"<th\b[^>]*>(.*?)</th>", re.DOTALL)
 _CELL = re.compile(r"<(td|th)\b")
-# Options in the text of an element, but not in tags, scripts or styles, which have hyphens of their
-# own. Without this, browsers would break lines after every hyphen.
+# Options in text. Tags, scripts and styles have hyphens of their own and are skipped.
 _OPTION = re.compile(r"<(script|style)\b.*?</\1>|(?<![\w-])--[a-z][\w-]*(?![^<>]*>)", re.DOTALL)
 
 
@@ -23,7 +22,7 @@ def add_cell_labels(page: str) -> str:
 
 
 def keep_options_whole(page: str) -> str:
-    """Wrap the command options of an HTML page in elements that browsers do not break."""
+    """Wrap command options in elements in which browsers do not break lines, even after hyphens."""
     return _OPTION.sub(
         lambda found: found[0] if found[1] else f'<span class="option">{found[0]}</span>', page
     )

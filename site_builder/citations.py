@@ -19,7 +19,7 @@ class Reference:
 
     Args:
         title, authors, venue, year: The citation; the venue of a preprint is "".
-        addresses: Pairs (label, URL) for its DOI and its preprint, as far as they are known.
+        addresses: Pairs (label, URL) for the DOI and the preprint, if they are known.
         bibtex: The BibTeX entry.
     """
 
@@ -32,7 +32,7 @@ class Reference:
 
 
 def references() -> dict[str, tuple[Reference, ...]]:
-    """Return the publications by the key of their paper; a paper may have two."""
+    """Return the publications by the key of their paper, which may have several."""
     found: dict[str, list[Reference]] = {}
     for entry in _cited()["references"]:
         own = found.setdefault(entry["abbreviation"], [])
@@ -46,12 +46,12 @@ def suite() -> Reference:
 
 
 def repository() -> str | None:
-    """Return the URL of the repository, or None before a release has stated one."""
+    """Return the URL of the repository, or None if CITATION.cff does not state it yet."""
     return _cited().get("repository-code")
 
 
 def archive_metadata() -> dict[str, dict]:
-    """Return the metadata for Software Heritage (CodeMeta) and Zenodo, by file name."""
+    """Return the metadata for Software Heritage (CodeMeta) and for Zenodo, by file name."""
     cited = _cited()
     project = tomllib.loads(Path("pyproject.toml").read_text(encoding="utf-8"))["project"]
     names = [_author(each) for each in cited["authors"]]
@@ -138,6 +138,6 @@ def _bibtex(entry: Mapping, key: str, year: int) -> str:
 def _bibtex_author(entry: Mapping) -> str:
     if "name" not in entry:
         return f"{entry['family-names']}, {entry['given-names']}"
-    # Some entries give the surnames of all authors in one line.
+    # In some entries, one name has the surnames of all authors.
     name = entry["name"]
     return " and ".join(name.split(", ")) if ", " in name else f"{{{name}}}"

@@ -1,11 +1,12 @@
-"""The index of claims, and a page for each: verdict, numbers, and how to check and cite it."""
+"""The index of claims, and a page for each: its verdict and numbers, how to check and cite it."""
 
 from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -28,11 +29,12 @@ from claims.verdicts import (
 )
 from mechanisms.verification.verification import HOLDS, LOOSE, REFUTED
 from site_builder.citations import repository, suite
+from site_builder.drawn_file import DrawnFile
 from site_builder.site_data import Page, SiteData
 
 ROOT = Path(claims.__file__).resolve().parents[1]
-# The tone in which a verdict on a claim, or on a mechanism's guarantee at one setting, is shown:
-# good, bad or mixed; the rest are plain.
+# The tones of verdicts on claims, and of verdicts on a mechanism's guarantee at a setting. Verdicts
+# without a tone are shown plainly.
 TONES = {
     CONFIRMED: "good",
     CONTRADICTED: "alert",
@@ -45,12 +47,10 @@ TONES = {
 }
 # The order in which claims are shown: readers look for contradictions first.
 ORDER = (CONTRADICTED, NOT_FOUND, PARTLY, DEPENDS, CONFIRMED, INCONCLUSIVE, NOT_RUN)
-_DRAWN = re.compile(r"(Figure|Table)s? (\d+)")
-_KINDS = {"Figure": "fig", "Table": "table"}
 
 
 def claim_pages(site: SiteData) -> Iterator[Page]:
-    """Yield the index and the page of every claim."""
+    """Yield the index of the claims, and the page of every claim."""
     yield Page(
         path="claims.html",
         template="claims.html",
@@ -70,21 +70,21 @@ def claim_pages(site: SiteData) -> Iterator[Page]:
 
 
 def claims_by_paper(site: SiteData) -> list[dict]:
-    """Return the papers with their claims, each paper's in the order of `ORDER`."""
+    """Return the papers with their claims; the claims of a paper are sorted by `ORDER`."""
     return [
         {
             "paper": site.papers.get(key),
             "key": key,
             "name": site.source_of(key),
             "claims": shown_claims(own),
-            "counts": dict(count_of(own["verdict"])),
+            "counts": count_of(own["verdict"]),
         }
         for key, own in site.claims.groupby("paper", sort=False)
     ]
 
 
 def shown_claims(ledger: pd.DataFrame) -> list[dict]:
-    """Return claims as templates show them, in the order of `ORDER`."""
+    """Return the claims of a ledger as templates need them, sorted by `ORDER`."""
     return sorted(
         (_claim_entry(claim) for _, claim in ledger.iterrows()),
         key=lambda claim: ORDER.index(claim["verdict"]),
@@ -93,9 +93,6 @@ def shown_claims(ledger: pd.DataFrame) -> list[dict]:
 
 def _claim_page(site: SiteData, claim: dict, declared: Claim | None) -> Page:
     mechanism = declared.arguments.get("mechanism") if declared else None
-    # The figures and tables that its place in the paper names.
-    named = _DRAWN.findall(claim["where"])
-    drawn = [f"{claim['paper']}_{_KINDS[kind]}{number}" for kind, number in named]
     return Page(
         path=f"claims/{claim['id']}.html",
         template="claim.html",
@@ -108,22 +105,26 @@ def _claim_page(site: SiteData, claim: dict, declared: Claim | None) -> Page:
             "paper": site.papers.get(claim["paper"]),
             "paper_name": site.source_of(claim["paper"]),
             "read": getattr(paper_of(claim["paper"]), "read_words", ""),
-            "command": f"python -m paper_figures show {site.name} {claim['id']}",
             "judge": _judge_entry(site, declared) if declared else None,
             "mechanism": mechanism if mechanism in site.mechanisms else None,
             "settings": site.settings_of(mechanism) if claim["kind"] == "guarantee" else [],
-            "drawings": [site.drawings[name] for name in drawn if name in site.drawings],
+            "drawings": [each for each in site.drawings.values() if is_about(claim, each)],
             "suite": suite(),
         },
     )
 
 
+def is_about(claim: Mapping[str, Any], drawing: DrawnFile) -> bool:
+    """Return whether a claim names the figure or table of its paper that a drawing reproduces."""
+    is_named = drawing.place and re.search(rf"\b{drawing.place}\b", claim["where"])
+    return claim["paper"] == drawing.drawing.paper and bool(is_named)
+
+
 def _judge_entry(site: SiteData, claim: Claim) -> dict:
-    """Describe the judge of a claim: its name, place, code, arguments and studies."""
+    """Return the facts on the judge of a claim: its name, place, code, arguments and studies."""
     judge = all_judges()[claim.judge]
     lines, first = inspect.getsourcelines(judge.function)
     file = str(Path(inspect.getsourcefile(judge.function)).relative_to(ROOT))
-    # There is no repository before a release has stated one.
     home = repository()
     studies = [table.removesuffix(".parquet") for table in judge.tables(claim.arguments)]
     return {
@@ -132,7 +133,6 @@ def _judge_entry(site: SiteData, claim: Claim) -> dict:
         "link": home and site.commit and f"{home}/blob/{site.commit}/{file}#L{first}",
         "code": "".join(lines),
         "given": {n: _plain(each) for n, each in claim.arguments.items() if each is not None},
-        "declared": f"paper_figures/{claim.paper}/claims.yaml",
         "reads_results": judge.reads_results,
         "studies": [
             {"name": study, "origins": site.origins[study]}

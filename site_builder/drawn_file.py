@@ -16,13 +16,13 @@ EXPLAINED = "Not drawn: "
 
 @dataclass(frozen=True)
 class DrawnFile:
-    """One figure or table as the run has it.
+    """A figure or table of a run.
 
     Args:
         drawing: The declaration of the drawing.
-        folder: The folder of its files.
-        caption: The first paragraph of its `.md`.
-        note: The other paragraphs of text.
+        folder: The folder of the drawing's files.
+        caption: The first paragraph of its `.md` file.
+        note: The other paragraphs of text in that file.
     """
 
     drawing: Drawing
@@ -32,7 +32,7 @@ class DrawnFile:
 
     @property
     def name(self) -> str:
-        """The file name and Snakemake target."""
+        """The name of the drawing, which is that of its files and of its Snakemake target."""
         return self.drawing.name
 
     @property
@@ -44,28 +44,34 @@ class DrawnFile:
         return clause[0].upper() + clause[1:]
 
     @property
+    def place(self) -> str:
+        """The place of the original in its paper, such as "Figure 4"; "" if there is none."""
+        found = re.search(r"_(fig|table)(\d+)$", self.name)
+        return f"{'Figure' if found[1] == 'fig' else 'Table'} {found[2]}" if found else ""
+
+    @property
     def is_figure(self) -> bool:
         """Whether this is a figure and not a table."""
         return self.drawing.kind == "figures"
 
     def file(self, ending: str) -> Path:
-        """Return the path of one of its files: the csv, or the png of a figure."""
+        """Return the path of one of its files, by the file ending: "csv", or "png" of a figure."""
         return self.folder / f"{self.name}.{ending}"
 
     @property
     def pictures(self) -> dict[str, Path]:
-        """The pictures of a figure by file ending: for wide screens and, if drawn, narrow ones."""
+        """The existing pictures by file ending, for wide and for narrow screens."""
         found = {ending: self.file(ending) for ending in ("png", NARROW)}
         return {ending: path for ending, path in found.items() if path.exists()}
 
     def size(self, ending: str = "png") -> tuple[int, int]:
-        """Return width and height of a picture in pixels."""
+        """Return the width and the height of a picture in pixels."""
         with Image.open(self.file(ending)) as picture:
             return picture.size
 
     @cached_property
     def data(self) -> pd.DataFrame:
-        """The numbers that are drawn. Do not change them: they are cached.
+        """The numbers that are drawn. The frame is cached, so callers must not change it.
 
         Raises:
             DamagedTable: The file is not a table.

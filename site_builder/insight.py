@@ -1,4 +1,4 @@
-"""The closing lines of a run: the findings in its rows, and where to look next."""
+"""Print the closing lines of a run: the findings in its rows, and where to look next."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,7 +19,7 @@ RANKINGS, NAMES = 4, 5
 
 
 def insight(run: Path) -> list[str]:
-    """Return at most nine lines on the rows in results/<run>."""
+    """Return at most nine lines on the results of a run, given its folder results/<run>."""
     tables = {
         name: read_frame(path)
         for name in all_studies()
@@ -39,7 +39,10 @@ def insight(run: Path) -> list[str]:
 
 
 def _ranking(name: str, rows: pd.DataFrame) -> Iterator[str]:
-    """Yield a line on the best mechanisms of a study's first data set at equal true privacy."""
+    """Yield a line on the best mechanisms of a study, on its first data set.
+
+    Yield nothing if there is no ranking at equal true privacy.
+    """
     view = next(views_of(all_studies()[name], rows), None)
     # Published noise may owe its place to a false claim.
     if view is None or view.calibration != "exact" or not view.ranking:
@@ -49,7 +52,7 @@ def _ranking(name: str, rows: pd.DataFrame) -> Iterator[str]:
     best, others = list(words[own["best"]]), list(words[~own["best"]])
     yield (
         f"{name} on {dataset_title(view.dataset)}, epsilon {view.main:g}, "
-        f"{CALIBRATION_TITLES[view.calibration]}, {view.measure.heading}: "
+        f"{CALIBRATION_TITLES['exact']}, {view.measure.heading}: "
         f"{'tied: ' if len(best) > 1 else ''}{_first(best)}"
         f"{f', then {others[0]}' if others else ''}"
     )

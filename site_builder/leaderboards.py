@@ -1,4 +1,4 @@
-"""Tables that rank mechanisms by a mean, with its 95% interval, at every epsilon."""
+"""Tables that rank mechanisms at every epsilon, by a mean with its 95% interval."""
 
 import itertools
 import math
@@ -19,19 +19,19 @@ from runs.result_table import OK
 from studies.base.metrics import Metric
 from studies.base.study import Study
 
-# Values within this relative difference are tied, as the figures draw them once.
+# Values within this relative difference are tied. The figures draw such values once.
 TIE = 0.01
 # A control that is no mechanism: an answer without data that is not random.
 ZERO = "Predicting zero"
 NO_DATA = ("random-answer", ZERO)
 CONTROLS = (*LEVELS, ZERO)
-# The names of choices in the claims, where they differ from those in the rows.
+# The words for choices whose values in the rows differ from the names in the claims.
 WORDS = {"polynomial": "cubic", "rbf": "Gaussian"}
 
 
 @dataclass(frozen=True, eq=False)
 class View:
-    """One table, for a data set, a measure, a calibration and the reader's other choices.
+    """A table for a data set, a measure, a calibration and the values of the study's choices.
 
     Args:
         study: The study.
@@ -40,26 +40,26 @@ class View:
         choice: The values of the study's choices by their titles.
         calibration: "published" or "exact".
         delta: The delta of the budgets; None if they differ.
-        epsilons: The columns, budgets at which two or more mechanisms have a score.
-        ranking: The epsilons at which the best beats an answer without data, which is random, a
-            prediction of zero or, if accuracies are ranked, the commonest class. At others nothing
-            can be ranked.
-        main: The epsilon that ranks: of `ranking`, or of `epsilons` if that is empty, the one
-            nearest to 1 in ratio, and the smaller one of two equally near.
-        scores: A row per line and epsilon; a line is a mechanism, or one use of it. Lines with a
-            score at `main` come first, best first, then those without one there, those with a false
+        epsilons: The columns: the epsilons at which two or more mechanisms have a score.
+        ranking: The epsilons at which the best mechanism beats an answer without data: a random
+            answer, zero or, if accuracies are ranked, the commonest class. At other epsilons
+            nothing can be ranked.
+        main: The epsilon whose scores sort the lines: of `ranking`, or of `epsilons` if that is
+            empty, the epsilon nearest to 1 in ratio, and the smaller one of two equally near.
+        scores: A row for each line and epsilon. A line is a mechanism, or a use of it. Lines with a
+            score at `main` come first, best first. Then come lines without one, lines with a false
             claim, and the controls. The columns are
 
             - mechanism; use, or ""; title, for readers;
-            - control: whether it has no noise, or answers without data;
-            - refuted: whether this is published noise whose privacy claim is false;
+            - control: whether the line has no noise, or answers without data;
+            - refuted: whether the line is published noise whose privacy claim is false;
             - epsilon, data_source, and metric, the metric that was measured;
             - value: the exact number, or the mean over trials;
             - low, high: the 95% interval of the mean, within the range of the measure; both are
               `value` for an exact number or a single trial;
-            - trials: their number, NaN for an exact number;
-            - best: whether it is best or tied with the best, of noise without a false claim;
-            - best_or_tied: whether it is so where anything can be ranked.
+            - trials: the number of trials, NaN for an exact number;
+            - best: whether the score is the best, or tied with it, of noise without a false claim;
+            - best_or_tied: `best`, at the epsilons of `ranking`.
     """
 
     study: Study
@@ -103,7 +103,7 @@ class View:
 
     @property
     def is_main(self) -> bool:
-        """Whether this is by the main measure of the study, at equal true privacy."""
+        """Whether the table is by the main measure of the study, at equal true privacy."""
         return self.measure is self.study.ranked[0] and self.calibration == "exact"
 
     @property
@@ -113,22 +113,28 @@ class View:
 
     @cached_property
     def best_mechanisms(self) -> dict[str, str]:
-        """The title of the first best or tied line of each mechanism at the main epsilon."""
+        """The titles of the mechanisms that are best or tied at the main epsilon.
+
+        If a mechanism has several such lines, the title is the first one's.
+        """
         best = self.at_main[self.at_main["best"]].drop_duplicates("mechanism")
         return dict(zip(best["mechanism"], best["title"], strict=True))
 
     @property
+    def in_columns(self) -> pd.DataFrame:
+        """The scores at the epsilons of the columns."""
+        return self.scores[self.scores["epsilon"].isin(self.epsilons)]
+
+    @property
     def lines(self) -> list[dict[float, tuple]]:
-        """The rows of every line that has a score in the table, by epsilon."""
-        shown = self.scores[self.scores["epsilon"].isin(self.epsilons)]
-        lines = shown.groupby("title", sort=False)
+        """The scores of every line that has one in the columns, by epsilon."""
+        lines = self.in_columns.groupby("title", sort=False)
         return [{row.epsilon: row for row in own.itertuples()} for _, own in lines]
 
     @property
     def elsewhere(self) -> list[str]:
-        """The mechanisms whose scores are all at epsilons outside the table's columns."""
-        shown = self.scores[self.scores["epsilon"].isin(self.epsilons)]
-        others = self.scores[~self.scores["title"].isin(shown["title"])]
+        """The lines that have scores at other epsilons than the columns only, with the epsilons."""
+        others = self.scores[~self.scores["title"].isin(self.in_columns["title"])]
         return [
             f"{title} (epsilon {', '.join(f'{each:g}' for each in epsilons)})"
             for title, epsilons in others.groupby("title", sort=False)["epsilon"]
@@ -153,15 +159,17 @@ class View:
 def views_of(
     study: Study, rows: pd.DataFrame, refuted: Collection[str] = frozenset()
 ) -> Iterator[View]:
-    """Yield every table that a run has of a study, equal true privacy before published noise.
+    """Yield every table of a study, each at equal true privacy before published noise.
 
     Args:
+        study: The study.
+        rows: The rows of the study in a run.
         refuted: The mechanisms whose published claim is false.
     """
     if not study.ranked:
         return
     rows = rows[rows["status"] == OK]
-    # The errors of predicting zero are those of a control.
+    # The errors of predicting zero become the scores of a control.
     zero = rows["metric"] == "rmse_of_zero"
     named = {"mechanism": ZERO, "metric": study.ranked[0].name}
     rows = pd.concat([rows[~zero], rows[zero].assign(**named)])
@@ -177,9 +185,9 @@ def views_of(
 
 
 def _scores(study: Study, measure: Metric, rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the scores per mechanism, use, choice, calibration and budget.
+    """Return the score of each mechanism, use, choice, calibration and budget.
 
-    A score is by the first metric of the measure that is present.
+    If rows have several metrics of the measure, the first in its `columns` is the score.
     """
     coordinates = [each.name for each in study.coordinates if each.choice or each.is_use]
     keys = ["data_source", "mechanism", *coordinates, "calibration", "epsilon", "delta"]
@@ -204,7 +212,7 @@ def _split_by_choice(
     for values in itertools.product(*(scores[name].dropna().unique() for name in names)):
         chosen = scores
         for name, value in zip(names, values, strict=True):
-            # A score that holds for all values of the choice has no value in its column.
+            # The column of a choice is empty if the score holds for all its values.
             chosen = chosen[(chosen[name] == value) | chosen[name].isna()]
         yield {titles[n]: str(value) for n, value in zip(names, values, strict=True)}, chosen
 
@@ -253,7 +261,7 @@ def _view(study, dataset, measure, choice, calibration, scores, refuted) -> View
 
 
 def _at_all(own: pd.DataFrame, calibration: str, epsilons: Collection[float]) -> pd.DataFrame:
-    """Return the scores of a control at all epsilons: it ignores epsilon, so the nearest holds."""
+    """Return the scores of a control at all epsilons: the nearest score, as it ignores epsilon."""
     if own["calibration"].nunique() > 1:
         own = own[own["calibration"] == calibration]
     own = own.set_index("epsilon").sort_index()
@@ -261,7 +269,7 @@ def _at_all(own: pd.DataFrame, calibration: str, epsilons: Collection[float]) ->
 
 
 def _use(values: Iterable[tuple[str, object]]) -> str:
-    """Describe the columns that tell the uses of a mechanism apart, as far as they have values."""
+    """Format the (column, value) pairs that describe a use; missing values are left out."""
     return ", ".join(
         f"{name} {value:g}" if isinstance(value, float) else str(value)
         for name, value in values
@@ -270,12 +278,13 @@ def _use(values: Iterable[tuple[str, object]]) -> str:
 
 
 def _best(scores: pd.DataFrame, sign: int) -> pd.Series:
-    """Return which scores are best, or tied with the best, of those that compete.
+    """Return whether each score is the best at its epsilon, or tied with the best.
 
     Controls and noise with a false claim do not compete.
 
     Args:
-        sign: The factor that makes the smaller value the better one.
+        scores: The scores.
+        sign: 1 if smaller values are better, else -1.
     """
     competes = ~scores["control"] & ~scores["refuted"]
     own = scores[competes]
@@ -287,16 +296,16 @@ def _best(scores: pd.DataFrame, sign: int) -> pd.Series:
 
 
 def _ranking(scores: pd.DataFrame, sign: int, measure: Metric, dataset: str) -> pd.Index:
-    """Return the epsilons at which the best beats an answer without data; see `View`.
+    """Return the epsilons at which the best score beats an answer without data; see `View.ranking`.
 
-    It does where no such answer is known, and does not where nothing competes.
+    They include epsilons at which no such answer is known, and none at which no mechanism competes.
     """
-    # With the sign, the least end of an interval is its better one.
+    # Times the sign, the lower end of an interval is the better one.
     ends = sign * scores[["low", "high"]]
     reached = ends.max(axis=1)[scores["best"]].groupby(scores["epsilon"]).min()
     without = ends.min(axis=1)[scores["mechanism"].isin(NO_DATA)].groupby(scores["epsilon"]).min()
     without = without.reindex(reached.index).fillna(math.inf)
     if "accuracy" in measure.name:
-        # An accuracy within a tie of the commonest class's share is no better.
+        # An accuracy that is tied with the share of the commonest class is no better.
         without = without.clip(upper=-MAJORITY.get(dataset, 0.0) * (1 + TIE))
     return reached.index[reached < without]

@@ -1,4 +1,4 @@
-"""The table of mechanisms: whether each is private, what it wastes, how far the limit is."""
+"""The table of mechanisms: whether each is private, what it wastes, and how far the limit is."""
 
 import math
 from collections.abc import Iterable, Mapping
@@ -11,7 +11,7 @@ from mechanisms.limit.limit import limit
 from mechanisms.verification.standing import Standing
 from mechanisms.verification.verification import REFUTED, UNDECIDED
 
-# The largest size to show. From this size on, the fast bound on the limit is tight.
+# The largest number of elements to show. From this one on, the fast bound on the limit is tight.
 LARGE = 10_000
 
 
@@ -20,15 +20,15 @@ class Line:
     """A row of the table: one mechanism.
 
     Args:
-        private: Whether its published claim is true at the papers' settings in the range of its
-            theorem: "no" if it is false at one, else "unknown" if one is undecided, else "yes"; ""
-            without any setting.
-        at: At how many of these settings that was found, such as "at 10 of 11".
-        true_delta, claimed: The largest true delta at a setting with a false claim, or its lower
-            bound where only bounds are known, and the claimed delta there; NaN without a positive
-            one.
-        waste: The least and the largest `wasted_variance` over all settings of the papers, those
-            outside the theorem's range included; NaN if unknown.
+        private: Whether the published claim is true at the papers' settings in the range of the
+            theorem: "no" if it is false at one of them, else "unknown" if it is undecided at one,
+            else "yes"; "" if there are no such settings.
+        at: The number of the settings that show it, such as "at 10 of 11".
+        true_delta, claimed: The largest true delta at the settings with a false claim, and the
+            claimed delta there. If only bounds on a true delta are known, the lower bound counts.
+            Both are NaN if no true delta is above 0.
+        waste: The least and the largest `wasted_variance` over all settings of the papers, within
+            the theorem's range or not; NaN if unknown.
         over_limit: The root mean square noise of an element over the limit, by calibration.
     """
 
@@ -47,8 +47,8 @@ class Matrix:
     Args:
         lines: The rows by mechanism.
         size, budget: The number of elements and the budget of `Line.over_limit`; None if the run
-            has no such noise.
-        limit: The limit there: the least root mean square error of an element; NaN if unknown.
+            has no noise of at most LARGE elements.
+        limit: The limit for them: the least root mean square error of an element; NaN if unknown.
     """
 
     lines: dict[str, Line]
@@ -63,10 +63,11 @@ def matrix(
     standings: Mapping[str, Standing],
     mechanisms: Iterable[str],
 ) -> Matrix:
-    """Make the table of these mechanisms.
+    """Make the table.
 
     Args:
-        noise, settings, standings: Those of `SiteData`.
+        noise, settings, standings: The properties of `SiteData` of these names.
+        mechanisms: The keys of the mechanisms.
     """
     size = max((each for each in noise["size"].unique() if each <= LARGE), default=None)
     budget, least, ratios = None, math.nan, {}
@@ -91,7 +92,7 @@ def _line(own: pd.DataFrame, standing: Standing | None, over_limit: dict[str, fl
         found = standing.judged if private == "yes" else standing.settings
         at = f"at {found} of {standing.judged}"
     false = own[(own["outside"] == "") & (own["verdict"] == REFUTED)]
-    # Where bounds are known, the lower one refutes the claim.
+    # If only bounds on a true delta are known, the lower one refutes the claim.
     deltas = false[["true_delta", "true_delta_lower"]].min(axis=1)
     worst = deltas[deltas > 0].nlargest(1)
     return Line(

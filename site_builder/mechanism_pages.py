@@ -1,9 +1,8 @@
-"""A page per mechanism: its noise, its claim, its true privacy and its cost."""
+"""A page for each mechanism: its noise, its claim, its true privacy and its cost."""
 
 from collections.abc import Iterator
 
 from claims.judged_rows import LEVELS
-from datasets.titles import dataset_title
 from mechanisms.verification.standing import SETTINGS
 from paper_figures.style import CALIBRATION_TITLES
 from site_builder.claim_pages import shown_claims
@@ -21,7 +20,7 @@ GUARANTEES = {
 
 
 def mechanism_pages(site: SiteData) -> Iterator[Page]:
-    """Yield a page for every registered mechanism, and the overview."""
+    """Yield the page of every registered mechanism, and the overview."""
     ledger = site.claims
     for key, cls in site.mechanisms.items():
         paper, line = site.paper_of(key), site.matrix.lines[key]
@@ -39,8 +38,6 @@ def mechanism_pages(site: SiteData) -> Iterator[Page]:
                 "paper": paper,
                 "guarantee": GUARANTEES[cls.guarantee],
                 "about_it": paragraphs(cls.__doc__ or ""),
-                "options": cls.options,
-                "refuted": site.refuted.get(key),
                 "verdicts": site.settings_of(key),
                 "cost": _cost(site, key),
                 "wins": _wins(site, key),
@@ -61,9 +58,9 @@ def mechanism_pages(site: SiteData) -> Iterator[Page]:
 
 
 def _cost(site: SiteData, key: str) -> dict | None:
-    """Return the root mean square noise per element by size at both calibrations, and its budget.
+    """Return the root mean square noise of an element, by size and calibration, and its budget.
 
-    Return None for the controls of `LEVELS`, and if the run has no such rows.
+    Return None for the controls in LEVELS, and if the run has no such rows.
     """
     own = site.noise[site.noise["mechanism"] == key]
     if own.empty or key in LEVELS:
@@ -77,9 +74,9 @@ def _cost(site: SiteData, key: str) -> dict | None:
 
 
 def _wins(site: SiteData, key: str) -> list[tuple[Family, View]]:
-    """Return the tables by a study's main measure, at equal true privacy, that it leads or ties.
+    """Return the main tables in which the mechanism is best, or tied with the best.
 
-    A table counts only if the best is better than an answer without data.
+    A table counts only if its best mechanism is better than an answer without data.
     """
     return [
         (family, view)
@@ -90,10 +87,7 @@ def _wins(site: SiteData, key: str) -> list[tuple[Family, View]]:
 
 
 def _unsupported(site: SiteData, key: str) -> list[dict]:
-    """Return where the mechanism gave no value, and why."""
+    """Return the cells in which the mechanism gave no value, with the reasons."""
     own = site.missing[site.missing["mechanism"] == key]
     reasons = own[["study", "dataset", "calibration", "status", "message"]].drop_duplicates()
-    return reasons.assign(
-        dataset=reasons["dataset"].map(dataset_title),
-        calibration=reasons["calibration"].map(CALIBRATION_TITLES),
-    ).to_dict("records")
+    return reasons.to_dict("records")

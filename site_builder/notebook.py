@@ -4,7 +4,6 @@ Cells run in this process, one after the other, so that neither this command nor
 kernel. The tests compare the stored outputs with new ones.
 """
 
-import argparse
 import ast
 import contextlib
 import io
@@ -18,9 +17,9 @@ NOTEBOOK = Path(__file__).resolve().parents[1] / "docs" / "tour.ipynb"
 
 
 def execute(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
-    """Return a copy with the outputs of its code cells: printed text and the last line's value.
+    """Return a copy with new outputs of its code cells: printed text, and the last line's value.
 
-    It raises whatever a cell raises.
+    An exception in a cell is not caught.
     """
     names: dict = {"__name__": "notebook"}
     copy = nbformat.from_dict(notebook)
@@ -52,12 +51,7 @@ def _outputs(source: str, names: dict, count: int) -> list[nbformat.NotebookNode
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the notebook and write its outputs into it."""
-    parser = Parser(
-        prog="python -m site_builder.notebook",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.parse_args(arguments)
+    Parser(prog="python -m site_builder.notebook", description=__doc__).parse_args(arguments)
     nbformat.write(execute(nbformat.read(NOTEBOOK, as_version=4)), NOTEBOOK)
 
 

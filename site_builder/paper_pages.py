@@ -1,9 +1,8 @@
-"""A page per paper: its claims, and its figures and tables as we drew them.
+"""A page for each paper: its claims, and its figures and tables as we drew them.
 
-Another page, on what reproduces, has the papers' figures and tables in words beside ours.
+A further page describes the papers' figures and tables in words, beside ours.
 """
 
-import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,18 +11,17 @@ import pandas as pd
 from claims.paper import paper_of
 from claims.verdicts import count_of
 from paper_figures.drawings import LONGEST_TABLE
-from site_builder.claim_pages import shown_claims
+from site_builder.claim_pages import is_about, shown_claims
 from site_builder.drawn_file import DrawnFile
 from site_builder.site_data import SUITE, Page, PaperFacts, SiteData
 from site_builder.words import sentences
 from studies.base.yaml_file import read_yaml
 
 PICTURES = Path(__file__).with_name("pictures.yaml")
-_NAMED = re.compile(r"_(fig|table)(\d+)$")
 
 
 def paper_pages(site: SiteData) -> Iterator[Page]:
-    """Yield the page of every paper, that of the suite's own drawings, and the overview."""
+    """Yield the page of every paper, the page of the suite's own drawings, and the overview."""
     pages = []
     for key in (*site.papers, SUITE):
         own = [each for each in site.drawings.values() if each.drawing.paper == key]
@@ -55,7 +53,7 @@ def _paper_page(site: SiteData, key: str, drawings: list[DrawnFile], claims: pd.
             "key": key,
             "mechanisms": facts.mechanisms if facts else (),
             "beside": [] if drawings else _suite_figures(site, facts),
-            "counts": dict(count_of(claims["verdict"])),
+            "counts": count_of(claims["verdict"]),
             "claims": shown_claims(claims),
             "figures": [_drawing_entry(each) for each in drawings if each.is_figure],
             "tables": [_drawing_entry(each) for each in drawings if not each.is_figure],
@@ -76,7 +74,7 @@ def _suite_figures(site: SiteData, facts: PaperFacts) -> list[DrawnFile]:
 
 def _drawing_entry(drawing: DrawnFile) -> dict:
     data = drawing.data
-    # Omit columns that are empty in every row.
+    # Omit empty columns.
     data = data.loc[:, data.notna().any()]
     return {
         "drawing": drawing,
@@ -90,13 +88,13 @@ def _drawing_entry(drawing: DrawnFile) -> dict:
 
 
 def reproduced_page(site: SiteData) -> Page:
-    """Make the page of those drawings that reproduce a figure or a table of a paper."""
+    """Make the page of the drawings that reproduce a figure or a table of a paper."""
     entries: dict[str, list[dict]] = {}
     for name, words in read_yaml(PICTURES).items():
         if drawing := site.drawings.get(name):
-            own = claims_on(drawing, site.claims)
+            own = site.claims[[is_about(claim, drawing) for _, claim in site.claims.iterrows()]]
             entry = {"drawing": drawing, "words": words, "claims": shown_claims(own)}
-            entries.setdefault(drawing.drawing.paper, []).append(entry | {"place": place(name)})
+            entries.setdefault(drawing.drawing.paper, []).append(entry)
     return Page(
         path="reproduced.html",
         template="reproduced.html",
@@ -105,15 +103,3 @@ def reproduced_page(site: SiteData) -> Page:
         about="The papers' figures and tables with results in words, beside ours, with verdicts.",
         content={"papers": [(site.papers[key], own) for key, own in entries.items()]},
     )
-
-
-def place(drawing: str) -> str:
-    """Return the place of a drawing's original in its paper, such as "Figure 4"."""
-    kind, number = _NAMED.search(drawing).groups()
-    return f"{'Figure' if kind == 'fig' else 'Table'} {number}"
-
-
-def claims_on(drawing: DrawnFile, ledger: pd.DataFrame) -> pd.DataFrame:
-    """Return the claims that name the figure or table of a drawing."""
-    named = ledger["where"].str.contains(rf"\b{place(drawing.name)}(?!\d)")
-    return ledger[(ledger["paper"] == drawing.drawing.paper) & named]

@@ -1,4 +1,4 @@
-"""The rankings: the best mechanisms for common queries, and the leaderboard."""
+"""The pages with rankings: the best mechanisms for common queries, and the leaderboard."""
 
 from collections.abc import Iterator
 
@@ -14,12 +14,12 @@ from site_builder.words import TIMES
 from studies.common_queries import QUERIES, CommonQuery
 from studies.linear_queries import LinearQueries
 
-# Why no limit is known for the errors of a workload.
+# The reason why no limit is known for the errors of a workload.
 OF_WORKLOAD = "no bound known: the bound is for the elements, and this is a workload of them"
 
 
 def queries_page(site: SiteData) -> Page:
-    """Make the page of all answers that the run has."""
+    """Make the page of all common queries that the run has."""
     return Page(
         path="queries.html",
         template="queries.html",
@@ -54,7 +54,7 @@ def _limit(asked: CommonQuery) -> Limit:
 
 
 def _lines(frame: pd.DataFrame) -> list[dict]:
-    """Return a line per mechanism with a known error, and the facts on its published noise."""
+    """Return a line for each mechanism with a known error, and the facts on its published noise."""
     known = frame[(frame["status"] == SERVED) & frame["rmse"].notna()]
     published = known[known["calibration"] == "published"].fillna({"verdict": "unknown"})
     facts = published.set_index("mechanism").to_dict("index")
@@ -73,7 +73,7 @@ def _lines(frame: pd.DataFrame) -> list[dict]:
 
 
 def leaderboard_pages(site: SiteData) -> Iterator[Page]:
-    """Yield the overview and a page for every family that the run has."""
+    """Yield the overview, and the page of every family of queries for which the run has tables."""
     yield Page(
         path="leaderboard/index.html",
         template="leaderboard.html",
@@ -103,7 +103,7 @@ def _uses(views: list[View]) -> list[str]:
     """Explain the brackets after mechanisms that are ranked in several uses."""
     studies = {view.study.name: view.study for view in views if view.scores["use"].any()}
     every = (each for study in studies.values() for each in study.coordinates if each.is_use)
-    # The rest of the meaning is about the column of the rows.
+    # What follows the semicolon in a meaning is about the column of the rows.
     return list(dict.fromkeys(f"{x.name} ({x.meaning.split('; ')[0]})" for x in every))
 
 

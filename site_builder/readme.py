@@ -5,7 +5,6 @@ These are results/README.md, mechanisms/README.md, the standings of the mechanis
 date.
 """
 
-import argparse
 import json
 from pathlib import Path
 
@@ -25,7 +24,7 @@ from site_builder.site_data import SiteData
 
 ROOT = Path(__file__).parents[1]
 TIMINGS = ".timings.parquet"
-# Data sets that took fewer hours than this, as far as known, are listed without a number.
+# Data sets with fewer known hours than this are listed without a number.
 SHOWN_HOURS = 0.01
 _MECHANISMS = """# Mechanisms
 
@@ -36,7 +35,7 @@ claim at the settings of the papers; `refuted` means that it is false at one or 
 
 
 def mechanism_table() -> str:
-    """Tabulate every registered mechanism, in Markdown."""
+    """Return the table of every registered mechanism, in Markdown."""
     standings = standings_table().set_index("mechanism")["verdict"]
     rows = [
         {
@@ -62,7 +61,7 @@ def standings_table() -> pd.DataFrame:
 
 
 def generated_pages() -> dict[str, str]:
-    """Return the text of the files that are generated as a whole, by path."""
+    """Return the text of each file that is generated as a whole, by path."""
     return {
         "results/README.md": data_dictionary(),
         "mechanisms/README.md": f"{_MECHANISMS}\n{mechanism_table()}\n",
@@ -75,7 +74,7 @@ def generated_pages() -> dict[str, str]:
 
 
 def generated_blocks() -> dict[tuple[str, str], str]:
-    """Return the text of the generated blocks, by file and name of the block."""
+    """Return the text of each generated block, by the path of its file and the block's name."""
     return {
         ("config/README.md", "keys"): describe_keys(),
         ("config/README.md", "core-hours"): core_hours(),
@@ -83,9 +82,9 @@ def generated_blocks() -> dict[tuple[str, str], str]:
 
 
 def core_hours() -> str:
-    """Tabulate the reference run's studies and their hours by data set, longest first.
+    """Return the table of the reference run's studies and their hours by data set, longest first.
 
-    The hours come from the manifests and the memory from the timings.
+    The hours are from the manifests, and the memory is from the timings.
     """
     found = []
     for timings in (ROOT / "results/reference/studies").glob(f"*{TIMINGS}"):
@@ -107,9 +106,12 @@ def core_hours() -> str:
 
 
 def _describe_hours(hours: SeriesGroupBy) -> str:
-    """Describe the hours of processor time by data set; cells that used a GPU are apart.
+    """Describe the hours of processor time by data set, longest first.
 
-    The hours of some cells are not known.
+    The word "over" marks data sets for some of whose cells the hours are not known.
+
+    Args:
+        hours: The hours of each cell, NaN if unknown, grouped by data set and use of a GPU.
     """
     spent = hours.sum().sort_values(ascending=False, kind="stable")
     untimed = hours.count() < hours.size()
@@ -128,7 +130,7 @@ def _describe_hours(hours: SeriesGroupBy) -> str:
 
 
 def replace_block(text: str, name: str, block: str) -> str:
-    """Replace the block between its two markers in a text.
+    """Return a text with a new block between the two markers of a name.
 
     Raises:
         ValueError: A marker is missing or appears more than once.
@@ -142,12 +144,7 @@ def replace_block(text: str, name: str, block: str) -> str:
 
 def main(arguments: list[str] | None = None) -> None:
     """Rewrite the generated pages and blocks."""
-    parser = Parser(
-        prog="python -m site_builder.readme",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.parse_args(arguments)
+    Parser(prog="python -m site_builder.readme", description=__doc__).parse_args(arguments)
     for file, text in generated_pages().items():
         (ROOT / file).write_text(text, encoding="utf-8")
     for (file, name), block in generated_blocks().items():

@@ -1,7 +1,6 @@
-"""The pages on data sets, on rows without a value, and on reproducing each number."""
+"""The pages on data sets, on rows without a value, and on how to reproduce each number."""
 
 from datasets import DATASETS
-from datasets.titles import dataset_title
 from paper_figures.style import CALIBRATION_TITLES
 from runs.result_table import OK, STATUSES
 from site_builder.site_data import Page, SiteData
@@ -22,11 +21,11 @@ STATUS_WORDS = {
 
 
 def data_page(site: SiteData) -> Page:
-    """Make the page with every entry of the catalogue."""
+    """Make the page of all data sets of the catalogue, with the studies that use them."""
     used: dict[str, list[dict]] = {}
     for study, rows in site.rows.items():
         for dataset in rows["dataset"].unique():
-            # The entry of the catalogue from which the study derives its data set.
+            # The study derives its data set from this entry of the catalogue.
             key = all_studies()[study].files_of(dataset)
             used.setdefault(key, []).append({"study": study, "dataset": dataset})
     families = {
@@ -40,7 +39,7 @@ def data_page(site: SiteData) -> Page:
             use | {"ranked": families.get((use["study"], use["dataset"]))}
             for use in used.get(key, [])
         ]
-        entries.append({"key": key, "entry": entry, "title": dataset_title(key), "uses": uses})
+        entries.append({"key": key, "entry": entry, "uses": uses})
     return Page(
         path="data.html",
         template="datasets.html",
@@ -80,11 +79,11 @@ def failures_page(site: SiteData) -> Page:
 
 
 def reproduce_page(site: SiteData) -> Page:
-    """Make the page with commands, config, commit and seed for every study and drawing."""
+    """Make the page with the commands, the config, the commits and the seed of the run."""
     studies = []
     for name, rows in site.rows.items():
         study = all_studies()[name]
-        # Show a cell that has a value if there is one; others only print why they have none.
+        # Show a cell that has a value, if there is one: others only print why they have none.
         first = rows.sort_values("status", key=lambda status: status != OK, kind="stable").iloc[0]
         cells = rows[["dataset", "mechanism", "calibration"]].drop_duplicates()
         studies.append(

@@ -1,6 +1,7 @@
-"""The data that several pages share: the run, and the facts derived from it."""
+"""The data that several pages share: a run, and the facts derived from it."""
 
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -34,20 +35,20 @@ from studies.common_queries import CommonQueries
 from studies.guarantee import Guarantee
 
 CONFIGS = Path("config")
-# The key in place of a paper's for drawings and claims that belong to no paper.
+# The key of drawings and claims that belong to no paper.
 SUITE = "suite"
 
 
 @dataclass(frozen=True)
 class Page:
-    """One page.
+    """A page of the site.
 
     Args:
         path: The path relative to the site's folder.
         template: The name of the file in templates/.
         title: The title of the document.
-        section: The path of the navigation entry that the page belongs to.
-        about: One sentence for search engines and link previews.
+        section: The path of the navigation entry to which the page belongs.
+        about: A sentence for search engines and link previews.
         content: The variables of the template.
     """
 
@@ -69,8 +70,8 @@ class PaperFacts:
     """A paper, or two papers on one kind of noise that share a key.
 
     Args:
-        key: The key of the claims, with a year at its end.
-        name: The short name, which is that of the noise that the paper proposes.
+        key: The key, which ends with a year.
+        name: The short name, such as that of the noise that the paper proposes.
         references: The publications.
         mechanisms: The keys of the mechanisms that the paper proposes.
     """
@@ -82,7 +83,7 @@ class PaperFacts:
 
     @property
     def title(self) -> str:
-        """The title of the publication, or the short name if there are two or none."""
+        """The title of the publication, or the short name if there is not exactly one."""
         return self.references[0].title if len(self.references) == 1 else self.name
 
     @property
@@ -91,15 +92,18 @@ class PaperFacts:
         return max((reference.year for reference in self.references), default=int(self.key[-4:]))
 
 
-# The homes of papers with a short name, oldest first.
+# The packages paper_figures/<paper>/ that state a short name, by key, oldest first.
 HOMES = {key: home for key, home in paper_homes().items() if hasattr(home, "NAME")}
-# The papers with studies in the suite; only the claims of the others are judged.
+# The papers with studies in the suite. Of the other papers, only claims are judged.
 STUDIED = {study.paper for study in all_studies().values()}
 
 
 @dataclass(frozen=True)
 class SiteData:
-    """A run, results/<name>, and the facts derived from it.
+    """A run, and the facts derived from it.
+
+    Args:
+        folder: The folder results/<run>.
 
     Raises:
         ConfigError: The claims of the run have not been judged.
@@ -121,7 +125,7 @@ class SiteData:
 
     @cached_property
     def rows(self) -> dict[str, pd.DataFrame]:
-        """The rows of every study of the run, without maps and timings, by name."""
+        """The rows of every study of the run, without maps and timings, by the study's name."""
         tables = {name: self.folder / "studies" / f"{name}.parquet" for name in all_studies()}
         return {name: read_results([path]).rows for name, path in tables.items() if path.exists()}
 
@@ -136,9 +140,9 @@ class SiteData:
         return read_ledger(self.folder)
 
     @cached_property
-    def verdict_counts(self) -> dict[str, int]:
-        """How many claims have each verdict."""
-        return dict(count_of(self.claims["verdict"]))
+    def verdict_counts(self) -> Mapping[str, int]:
+        """The number of claims with each verdict."""
+        return count_of(self.claims["verdict"])
 
     @cached_property
     def drawings(self) -> dict[str, DrawnFile]:
@@ -147,19 +151,19 @@ class SiteData:
 
     @cached_property
     def commit(self) -> str:
-        """The commit of the code that builds the site; "" outside of git."""
+        """The commit of the code that builds the site; "" outside a git repository."""
         return commit_of_tree().removesuffix("-dirty")
 
     @cached_property
     def config(self) -> Path | None:
-        """The path of the run's config; None if no file in config/ has this run."""
-        # Most configs are named after their run; trying that first avoids reading large ones.
+        """The path of the config of this run; None if no file in config/ has one."""
+        # Most configs are named after their run. Trying that name first avoids reading others.
         paths = sorted(CONFIGS.glob("*.yaml"), key=lambda path: (path.stem != self.name, path))
         return next((path for path in paths if read_yaml(path).get("run") == self.name), None)
 
     @cached_property
     def origins(self) -> dict[str, list[str]]:
-        """The commits that measured the rows of every study, those with most cells first."""
+        """The commits that measured the rows, by study; the commit with most cells comes first."""
         folder = self.folder / "studies"
         return {study: origins_in(folder / f"{study}{ENDING}") for study in self.rows}
 
@@ -170,7 +174,7 @@ class SiteData:
 
     @cached_property
     def families(self) -> list[tuple[Family, list[View]]]:
-        """The families of queries for which the run has tables, with the tables."""
+        """Each family of queries for which the run has tables, with these tables."""
         found: dict[Family, list[View]] = {each: [] for each in FAMILIES}
         for name, rows in self.rows.items():
             study = all_studies()[name]
@@ -180,15 +184,15 @@ class SiteData:
 
     @cached_property
     def answers(self) -> dict[str, pd.DataFrame]:
-        """The comparisons for common queries that the run has, by the name of the query."""
+        """The comparisons of mechanisms for common queries, by the name of the query."""
         rows = self.rows.get(CommonQueries.name)
         return {} if rows is None else answers(rows)
 
     @cached_property
     def papers(self) -> dict[str, PaperFacts]:
-        """The papers with studies, then the others.
+        """The papers by key, those with studies first.
 
-        A paper that CITATION.cff does not cite is named on stderr and shown without a reference.
+        A paper that CITATION.cff does not cite is named on stderr and has no reference.
         """
         cited, found = references(), {}
         for key in sorted(HOMES, key=lambda key: key not in STUDIED):
@@ -200,22 +204,22 @@ class SiteData:
         return found
 
     def paper_of(self, mechanism: str) -> str | None:
-        """Return the paper that proposes a mechanism, or None."""
+        """Return the key of the paper that proposes a mechanism, or None."""
         found = (key for key, facts in self.papers.items() if mechanism in facts.mechanisms)
         return next(found, None)
 
     @cached_property
     def guarantees(self) -> pd.DataFrame:
-        """The rows of the study guarantee; none if the run lacks it."""
+        """The rows of the study guarantee; empty if the run lacks it."""
         none = schema_of(Guarantee.coordinates).empty_table().to_pandas()
         return self.rows.get(Guarantee.name, none)
 
     @cached_property
     def noise(self) -> pd.DataFrame:
-        """The rows on every mechanism's noise by size, at the epsilon nearest to 1.
+        """The rows on the noise of every mechanism by size, at the epsilon nearest to 1 in ratio.
 
         `size` is the number of elements, `value` is E||noise||^2, and `noise` is the root mean
-        square per element.
+        square noise of an element.
         """
         rows = ok_rows(self.guarantees, "guarantee", "expected_loss", "grid")
         nearest = min(rows["epsilon"].unique(), key=lambda each: abs(np.log(each)), default=1.0)
@@ -225,18 +229,19 @@ class SiteData:
 
     @cached_property
     def settings(self) -> pd.DataFrame:
-        """The verdicts on every published mechanism at every setting of a paper, with numbers.
+        """The verdict on every published mechanism at every setting of a paper, with numbers.
 
-        The columns are mechanism, shape, epsilon, delta, verdict, claimed (delta), setting (as
-        text, with its adjacency), outside (why it is outside the range of the theorem, or "") and
-        the other metrics of the study. The table is empty if the run has no verdicts.
+        The columns are mechanism, shape, epsilon, delta, verdict, message, claimed (delta), setting
+        (as text, with its adjacency), outside (the reason why the setting is outside the range of
+        the theorem, or "") and the other metrics of the study. The table is empty if the run has no
+        verdicts.
         """
         rows = self.guarantees
         rows = rows[(rows["dataset"] == "papers") & (rows["calibration"] == "published")]
         found = by_setting(rows).reset_index().rename(columns={"claimed_delta": "claimed"})
         places = map(setting_of, found["shape"], found["epsilon"], found["delta"])
         found["setting"] = [f"{each.where}, {each.name}, {each.query.adjacency}" for each in places]
-        # The message is a warning such as "gaussian: the theorem is proved for epsilon < 1 only".
+        # A message is a warning such as "gaussian: the theorem is proved for epsilon < 1 only".
         found["outside"] = found["message"].str.replace(r"^[^ ]*: ", "", n=1, regex=True)
         return found
 
@@ -247,24 +252,23 @@ class SiteData:
 
     @cached_property
     def standings(self) -> dict[str, Standing]:
-        """The standing of every published claim at the settings in the range of its theorem."""
+        """The standing of each published claim, by mechanism, in the range of its theorem."""
         covered = self.settings[self.settings["outside"] == ""].groupby("mechanism")["verdict"]
         return {mechanism: standing_by(verdicts) for mechanism, verdicts in covered}
 
     @cached_property
     def refuted(self) -> dict[str, str]:
-        """The mechanisms whose published claim is false, with text on how many settings show it."""
+        """The mechanisms whose published claim is false, with the number of settings in words."""
         standings = self.standings.items()
         return {key: each.places for key, each in standings if each.verdict == REFUTED}
 
     def settings_of(self, mechanism: str) -> list[dict]:
-        """Return the rows of `settings` on one mechanism."""
+        """Return the rows of `settings` on a mechanism; those in its theorem's range come first."""
         own = self.settings[self.settings["mechanism"] == mechanism]
-        # Settings in the range of the theorem come first.
         ordered = own.sort_values("outside", key=lambda why: why.ne(""), kind="stable")
         return ordered.to_dict("records")
 
     def source_of(self, paper: str) -> str:
-        """Return a mechanism's source for readers: name and year of a paper, or the reference."""
+        """Return the name and the year of a paper, given its key; other texts are not changed."""
         facts = self.papers.get(paper)
         return f"{facts.name} ({facts.year})" if facts else paper

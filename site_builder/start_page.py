@@ -1,17 +1,9 @@
-"""The first page: three questions and their answers, the headline figure, and links."""
+"""The first page: three questions with their answers, findings, the main figure, and links."""
 
 import pandas as pd
 
 from claims.judged_rows import listed
-from claims.verdicts import (
-    CONFIRMED,
-    CONTRADICTED,
-    DEPENDS,
-    INCONCLUSIVE,
-    NOT_FOUND,
-    NOT_RUN,
-    PARTLY,
-)
+from claims.verdicts import CONFIRMED, CONTRADICTED, DEPENDS, PARTLY
 from mechanisms.comparison.advisor import leaders
 from mechanisms.query.words import rounded_down, rounded_up
 from paper_figures.style import mechanism_title
@@ -20,21 +12,14 @@ from site_builder.site_data import Page, SiteData
 from site_builder.words import first_sentence
 from studies.common_queries import QUERIES
 
-# The mechanisms of the five papers, and the one that they are compared with.
+# The mechanisms of the five papers, and the mechanism with which they are compared.
 PROPOSED = ("mvg", "mgm", "udn", "idn", "imgm", "r1smg", "tldp-l", "tldp-g")
 REFERENCE = "gaussian-analytic"
-# The rows of the matrix on this page; the page of all mechanisms has the others as well.
+# The rows of the table of mechanisms on this page; the page of all mechanisms has every row.
 SHOWN = (*PROPOSED, "product-noise", "gaussian", REFERENCE, "laplace", "l2", "spherical-gamma")
-_TOLD = {
-    CONFIRMED: "are confirmed",
-    PARTLY: "hold in part",
-    DEPENDS: "depend on a choice that the paper leaves open",
-    CONTRADICTED: "are contradicted",
-    NOT_FOUND: "are not found",
-    INCONCLUSIVE: "are inconclusive",
-    NOT_RUN: "are not run",
-}
-# Headlines that rest on a claim, by its id, each with the verdict under which it is true.
+# The phrases for verdicts after a count of claims, in place of "are VERDICT".
+_TOLD = {PARTLY: "hold in part", DEPENDS: "depend on a choice that the paper leaves open"}
+# Headlines that rest on a claim, by its id, each with the verdict for which the headline is true.
 HEADLINES = {
     "r1-thm5": (CONTRADICTED, "R1SMG is not private."),
     "tldp-thm1": (CONTRADICTED, "TLDP is not private for a whole tensor."),
@@ -63,15 +48,14 @@ def start_page(site: SiteData) -> Page:
 
 
 def answers(site: SiteData) -> list[dict]:
-    """Return the three questions, each with an answer of one sentence."""
-    counts = site.verdict_counts
-    told = [f"{counts[verdict]} {words}" for verdict, words in _TOLD.items() if verdict in counts]
+    """Return the questions that the run answers, each with an answer of one sentence."""
+    counts = site.verdict_counts.items()
+    told = [f"{count} {_TOLD.get(verdict, f'are {verdict}')}" for verdict, count in counts]
     # The ledger also has claims of papers whose mechanisms are only compared here.
     five = {site.mechanisms[key].paper for key in PROPOSED}
     own = site.claims["paper"].isin(five)
     judged = f"{own.sum()} claims of the five papers and {(~own).sum()} of others"
-    lines = site.matrix.lines.items()
-    false = [mechanism_title(key) for key, line in lines if line.private == "no"]
+    false = [mechanism_title(key) for key in site.mechanisms if key in site.refuted]
     best = _cheapest(site)
     found = (
         ("Do the numbers reproduce?", "reproduce", f"{judged}: {listed(told)}."),
@@ -86,7 +70,7 @@ def answers(site: SiteData) -> list[dict]:
 
 
 def answered_queries(site: SiteData) -> list[dict]:
-    """Return the best mechanisms for every common query, and the analytic Gaussian's distance."""
+    """Return the best mechanisms for each common query, and how far the analytic Gaussian is."""
     found = []
     for name, frame in site.answers.items():
         best = leaders(frame)
@@ -105,23 +89,23 @@ def answered_queries(site: SiteData) -> list[dict]:
 
 
 def findings(site: SiteData) -> list[dict]:
-    """Return the findings, each backed by the ledger or computed from the rows.
+    """Return the findings, which rest on the ledger or are computed from the rows.
 
-    A finding has a headline, a sentence, and where it comes from.
+    A finding has a headline, a sentence, a source and a link to the source.
     """
     r1smg, tldp, imgm = (_judged_finding(claim, site.claims) for claim in HEADLINES)
     return [part for part in (r1smg, tldp, _waste(site), imgm, _cheapest(site)) if part is not None]
 
 
 def _judged_finding(name: str, ledger: pd.DataFrame) -> dict | None:
-    """Return a headline with the claim's explanation; None if the run lacks the claim."""
+    """Return the finding that rests on a claim; None if the ledger lacks the claim."""
     own = ledger[ledger["claim"] == name]
     if own.empty:
         return None
     claim, (verdict, headline) = own.iloc[0], HEADLINES[name]
     sentence = first_sentence(claim["sentence"])
     if claim["verdict"] == CONTRADICTED:
-        # Add the strongest objection and why it does not help.
+        # The reason has the strongest objection, and why it does not help.
         sentence += f" {first_sentence(claim['reason'])}"
     if claim["verdict"] != verdict:
         headline = f"{claim['statement']} In this run: {claim['verdict']}."
@@ -134,14 +118,16 @@ def _judged_finding(name: str, ledger: pd.DataFrame) -> dict | None:
 
 
 def _waste(site: SiteData) -> dict | None:
-    """Return the finding on how much more variance than needed the private proposals add."""
-    own = site.settings[site.settings["mechanism"].isin(PROPOSED)]
-    least = own.groupby("mechanism")["wasted_variance"].min()
-    wasteful = own[own["mechanism"].isin(least[least > 2].index)]
-    if wasteful.empty:
+    """Return the finding on proposals that add more than twice the variance that they need.
+
+    Return None if there are no such proposals.
+    """
+    waste = {key: site.matrix.lines[key].waste for key in PROPOSED}
+    wasteful = {key: ends for key, ends in waste.items() if ends[0] > 2}
+    if not wasteful:
         return None
-    names = listed(mechanism_title(m) for m in PROPOSED if m in set(wasteful["mechanism"]))
-    low, high = wasteful["wasted_variance"].min(), wasteful["wasted_variance"].max()
+    names = listed(map(mechanism_title, wasteful))
+    low, high = min(wasteful.values())[0], max(ends[1] for ends in wasteful.values())
     drawn = "suite_summary" in site.drawings
     return {
         "headline": f"{names} {'are' if ' and ' in names else 'is'} private and wasteful.",
@@ -153,7 +139,10 @@ def _waste(site: SiteData) -> dict | None:
 
 
 def _cheapest(site: SiteData) -> dict | None:
-    """Return the finding on whether any proposed noise beats the analytic Gaussian."""
+    """Return the finding on whether any proposed noise beats the analytic Gaussian.
+
+    Return None if the run lacks the noise of one of them.
+    """
     exact = site.noise[site.noise["calibration"] == "exact"]
     table = exact.pivot_table(index="size", columns="mechanism", values="value")
     if not {REFERENCE, *PROPOSED} <= {*table}:

@@ -25,21 +25,23 @@ _LETTER = re.compile(
 )
 _SIGNS = {"&gt;=": "\N{GREATER-THAN OR EQUAL TO}", "&lt;=": "\N{LESS-THAN OR EQUAL TO}",
           "sqrt(": "\N{SQUARE ROOT}(", "||": "\N{DOUBLE VERTICAL LINE}"}  # fmt: skip
-# The exponent is in brackets, which may contain other brackets, or is one number, name or +.
+# A power. The exponent is in brackets, which may contain other brackets, or is a number, name or +.
 _UP = re.compile(r"\^(?:\(((?:[^()]|\([^()]*\))*)\)|(\+|\N{MINUS SIGN}?-?\w+(?:\.\d+)?))")
-# The index of a single letter or a norm; the names of columns have longer words.
+# An index of a single letter or a norm. Longer words with underscores are names of columns.
 _DOWN = re.compile(
     r"((?<!\w)[^\W\d_]|\N{DOUBLE VERTICAL LINE})_(?:\(([^()]*)\)|(\w{1,3})(?![\w.]))"
 )
 
 
 def number(value: object, digits: int = 4, *, zeros: bool = False) -> Markup:
-    """Format a number with a few significant digits, large and small ones as powers of ten.
+    """Format a number with a few significant digits; large and small numbers have a power of ten.
 
-    NaN becomes a dash; text and booleans are escaped.
+    NaN becomes a dash. Text and booleans are escaped and not changed.
 
     Args:
-        digits: Significant digits, one fewer in powers of ten; whole parts below 100,000 stay.
+        value: The number, or another value.
+        digits: The significant digits; a power of ten has one fewer. The digits before the point of
+            a number below 100,000 are never rounded.
         zeros: Whether to keep trailing zeros, as in a column of means.
     """
     if not isinstance(value, (int, float)) or isinstance(value, bool):
@@ -62,7 +64,7 @@ def number(value: object, digits: int = 4, *, zeros: bool = False) -> Markup:
 
 
 def powers(text: Markup) -> Markup:
-    """Write 2.17e+06 in escaped text as 2.17 x 10^6, unless it is part of a word."""
+    """Replace numbers such as 2.17e+06 in escaped text by 2.17 x 10^6, except inside words."""
 
     def written(found: re.Match) -> str:
         mantissa, sign, exponent = found.groups()
@@ -73,9 +75,10 @@ def powers(text: Markup) -> Markup:
 
 
 def prose(text: object, claims: Sequence[str] = (), root: str = "") -> Markup:
-    """Format a sentence: escape it, and set formulas, minus signs, `code` and links to claims.
+    """Format a text as HTML with formulas, minus signs, `code` and links to claims.
 
     Args:
+        text: The text, which is escaped.
         claims: The ids of claims to link.
         root: The path from the page to the root of the site, with its slash.
     """
@@ -94,6 +97,7 @@ def insert_authors(text: str, authors: Mapping[str, str]) -> str:
     Keys within the names of files and drawings are kept.
 
     Args:
+        text: The text.
         authors: The names of the authors by the key of the paper, which ends with the year.
     """
     return re.sub(
@@ -111,7 +115,7 @@ def short_authors(authors: str) -> str:
 
 @functools.cache
 def _any_of(names: tuple[str, ...]) -> str:
-    """Return a regular expression; the longest name comes first, as one may begin with another."""
+    """Return a regular expression for any name; the longest comes first, lest a prefix match."""
     return "|".join(map(re.escape, sorted(names, key=len, reverse=True)))
 
 
@@ -128,7 +132,7 @@ def _typeset(text: str) -> str:
 
 
 def sentences(text: str) -> list[str]:
-    """Split a text into sentences: after a full stop, before a space and a capital letter."""
+    """Split a text into sentences, at the space between a full stop and a capital letter."""
     return re.split(r"(?<=\.)\s+(?=[A-Z])", text.strip())
 
 

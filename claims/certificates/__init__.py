@@ -1,7 +1,7 @@
 """Certificates of refuted and proved privacy guarantees: small JSON files that anybody can check.
 
-`check_certificate.py` at the top of the repository checks them and shares no code with this
-package, which writes them.
+This package writes them. `check_certificate.py` at the top of the repository checks them and
+imports nothing of this suite.
 """
 
 import functools
@@ -56,11 +56,18 @@ def read_certificates() -> dict[Path, dict]:
 
 
 def certificate_of(claim_id: str) -> list[Path]:
-    """Return the committed certificates of a claim of the ledger, or of "guarantee/MECHANISM".
+    """Return the paths of the committed certificates of a claim; the list may be empty.
 
-    The latter stands for the rows of the guarantee study for a mechanism. The list may be empty.
+    Args:
+        claim_id: The id of a claim of the ledger, or "guarantee/MECHANISM" for the rows on a
+            mechanism in the study guarantee.
     """
     return [path for path, file in read_certificates().items() if claim_id in file["claims"]]
+
+
+def budget_text(certificate: dict) -> str:
+    """Format the claimed budget of a certificate as "(epsilon, delta)"."""
+    return f"({certificate['claim']['epsilon']}, {certificate['claim']['delta']})"
 
 
 def command(path: Path) -> str:
@@ -69,11 +76,10 @@ def command(path: Path) -> str:
 
 
 def proof(path: Path) -> str:
-    """Return the proof of a file's first certificate as prose."""
+    """Describe the proof of the first certificate of a file."""
     first = read_certificates()[path]["certificates"][0]
     ((kind, value),) = first["bound"].items()
-    epsilon, delta = first["claim"].values()
     return (
-        f"{PROOFS[first['mechanism']]}. The claim is ({epsilon}, {delta})-privacy for "
+        f"{PROOFS[first['mechanism']]}. The claim is {budget_text(first)}-privacy for "
         f"{first['setting']}; {SIGNS[kind]} {value}."
     )

@@ -1,6 +1,6 @@
-"""Write the certificates of the reference run, let the checkers check each file, and list them.
+"""Write the certificates of the reference run, check each file, and list the files.
 
-The list also says why some verdicts on guarantees have no certificate.
+The list also says why a verdict on a guarantee has no certificate.
 
 python -m claims.certificates
 """
@@ -13,14 +13,14 @@ from pathlib import Path
 
 import pandas as pd
 
-from claims.certificates import FOLDER, SIGNS
+from claims.certificates import FOLDER, SIGNS, budget_text
 from claims.certificates.writer import VERDICTS, write, write_limits
 from claims.ledger import read_ledger
 from mechanisms.cli.arguments import Parser, run
 from mechanisms.query.words import rounded_down
 
 ROOT = Path(__file__).resolve().parents[2]
-# These reasons say why a verdict on a guarantee has no certificate.
+# Reasons why a verdict on a guarantee has no certificate.
 _GAUSSIAN = (
     "Gaussian noise: the certificates of `guarantee/gaussian-analytic` bound delta at its mu; that "
     "the noise has this mu is algebra"
@@ -70,7 +70,7 @@ def main() -> int:
     for stale in {*FOLDER.rglob("*.json")}.difference(*written.values()):
         stale.unlink()
     for checker, paths in written.items():
-        # As any reader would run it; its own message says which certificate it rejects.
+        # Run the checker as a reader would; it prints which certificate it rejects.
         command = [sys.executable, ROOT / checker, *paths]
         if subprocess.run(command, stdout=subprocess.DEVNULL).returncode:
             return 1
@@ -80,11 +80,11 @@ def main() -> int:
 
 
 def overview(guarantees: list[Path], limits: list[Path]) -> str:
-    """Return the page, in Markdown.
+    """Return the README.md of the folder of certificates.
 
     Args:
-        guarantees: The files of certificates of guarantees.
-        limits: The files of limits.
+        guarantees: The paths of the certificates of guarantees.
+        limits: The paths of the certificates of limits.
     """
     lines = [
         "# Certificates",
@@ -105,48 +105,44 @@ def overview(guarantees: list[Path], limits: list[Path]) -> str:
         lines += ["| setting | claimed (epsilon, delta) | certified |", "|---|---|---|"]
         for each in file["certificates"]:
             ((kind, value),) = each["bound"].items()
-            claim = f"({each['claim']['epsilon']}, {each['claim']['delta']})"
-            lines.append(f"| {each['setting']} | {claim} | {SIGNS[kind]} {value} |")
+            lines.append(f"| {each['setting']} | {budget_text(each)} | {SIGNS[kind]} {value} |")
     lines += ["", "## Limits", "", _LIMITS, ""]
     lines += ["| file | (epsilon, delta) | RMSE of an element, at least |", "|---|---|---|"]
     for path in limits:
         for each in json.loads(path.read_text(encoding="utf-8"))["limits"]:
-            claim = f"({each['claim']['epsilon']}, {each['claim']['delta']})"
-            rmse = math.sqrt(float(each["bound"]["value"]) / each["test"]["d"])
-            lines.append(
-                f"| [{path.stem}](limits/{path.name}) | {claim} | {rounded_down(rmse, 5)} |"
-            )
+            rmse = rounded_down(math.sqrt(float(each["bound"]["value"]) / each["test"]["d"]), 5)
+            lines.append(f"| [{path.stem}](limits/{path.name}) | {budget_text(each)} | {rmse} |")
     lines += ["", "## Verdicts without a certificate", ""]
     lines += ["| verdict | on | why |", "|---|---|---|", *uncertified_rows(files)]
     return "\n".join(lines) + "\n"
 
 
 def uncertified_rows(files: dict[Path, dict]) -> list[str]:
-    """Return table rows for the verdicts on guarantees that no file covers.
+    """Return a table row for each verdict on a guarantee that no file covers.
 
-    The verdicts are those of the ledger, and "refuted" and "holds" of the study, not "loose".
+    These are verdicts of the ledger, and the verdicts "refuted" and "holds" of the study guarantee.
 
     Args:
-        files: The contents of the certificate files.
+        files: The contents of the certificate files by path.
 
     Raises:
         LookupError: A verdict has neither a certificate nor a reason.
     """
     covered = {claim for file in files.values() for claim in file["claims"]}
-    rows = []
     ledger = read_ledger(FOLDER.parent)
     judged = ledger[(ledger["kind"] == "guarantee") & ledger["verdict"].isin(_JUDGED)]
-    for name, verdict in zip(judged["claim"], judged["verdict"], strict=True):
-        rows.append((verdict, name, name, CLAIMS_WITHOUT))
+    verdicts = [(each.verdict, each.claim, each.claim) for each in judged.itertuples()]
     for key, found in pd.read_csv(VERDICTS).groupby("mechanism", sort=False)["verdict"]:
-        for verdict, reasons in (("refuted", {}), ("holds", HOLDS_WITHOUT)):
-            if verdict in set(found):
-                rows.append((verdict, key, f"guarantee/{key}", reasons))
-    open_ = [(verdict, name, reasons) for verdict, name, key, reasons in rows if key not in covered]
-    for verdict, name, reasons in open_:
-        if name not in reasons:
-            raise LookupError(f"{name} is {verdict} and has neither a certificate nor a reason")
-    return [f"| {verdict} | `{name}` | {reasons[name]} |" for verdict, name, reasons in open_]
+        both = [verdict for verdict in ("refuted", "holds") if verdict in set(found)]
+        verdicts += [(verdict, key, f"guarantee/{key}") for verdict in both]
+    rows = []
+    for verdict, name, covered_as in verdicts:
+        if covered_as not in covered:
+            reason = (HOLDS_WITHOUT if verdict == "holds" else CLAIMS_WITHOUT).get(name)
+            if reason is None:
+                raise LookupError(f"{name} is {verdict} and has neither a certificate nor a reason")
+            rows.append(f"| {verdict} | `{name}` | {reason} |")
+    return rows
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
-"""The certificates of each mechanism: neighbours, scale, event, and the two probabilities P and Q.
+"""Make the certificates of each mechanism: neighbours, scale, event, and a bound.
 
-`check_certificate.py` has the same laws under the same names. It integrates in another way, and
-alone counts the intervals of DAWA. Bounds that refute a claim are rounded down, and bounds that
-confirm one are rounded up.
+P and Q are the probabilities of the event for the neighbours x and x'. `check_certificate.py` has
+functions of the same names, which integrate in another way; for DAWA its function is used here too.
+Bounds that refute a claim are rounded down.
 """
 
 import math
@@ -23,17 +23,21 @@ from mechanisms.catalogue.tldp import gaussian_variant, laplace_variant
 from mechanisms.privacy.gaussian_profile import mu_for
 
 Certificate = dict[str, Any]
-# The relative error in P that the writer's quadrature may have; the bound is reduced by it.
+# The largest relative error of P in the quadrature below; `lower_bound` is reduced by it.
 _ERROR = 1e-10
 _DIGITS = 8
-# The panels, nodes and range of the quadrature over log(radius / sigma).
+# The number of panels, the nodes of each, and the range of the quadrature over log(radius / sigma).
 _PANELS, _NODES, _LOG_RADIUS = 800, 16, (-36.0, 2.6)
-# With this many changed components of TLDP the bound is 1 to nine digits, so more add nothing.
+# With this many changed components of TLDP, the bound is 1 to nine digits. The number of cells is
+# `_CELLS` if fewer components change, and 1 otherwise.
 _MOST_CHANGED, _CELLS = 784, 64
 
 
 def exact(value: float) -> str:
-    """Write a number as its source does: a short decimal, or a fraction of small denominator."""
+    """Format a number as its source states it: as a short decimal, or as a fraction.
+
+    The denominator is at most 10^7. A number that is neither is formatted with all its digits.
+    """
     text = f"{value:.12g}".replace("e+", "e")
     if float(text) == value:
         return text
@@ -42,18 +46,21 @@ def exact(value: float) -> str:
 
 
 def digits(value: float) -> str:
-    """Write a number with fifteen digits and no plus sign."""
+    """Format a number with 15 significant digits and without a plus sign in the exponent."""
     return f"{value:.15g}".replace("e+", "e")
 
 
 def rounded(value: mpmath.mpf, digits: int, rounding: str = ROUND_FLOOR) -> str:
-    """Round a positive value, down by default, to this many digits, as a decimal."""
+    """Format a positive value as a decimal of so many significant digits; it is rounded down.
+
+    `rounding` may be another constant of the module decimal.
+    """
     short = Context(prec=digits, rounding=rounding).plus(Decimal(mpmath.nstr(value, 40)))
     return f"{short.normalize():{'f' if short.adjusted() - digits > -26 else 'e'}}"
 
 
 def size(value: str | int, limit: str | int) -> dict[str, str | int]:
-    """Return a size of the change between neighbours, and the most that the claim allows."""
+    """Return a size of the change between neighbours, and the largest one that the claim allows."""
     return {"is": value, "at_most": limit}
 
 
@@ -67,20 +74,29 @@ def certificate(
     bound: dict,
     step: dict | None = None,
 ) -> Certificate:
-    """Assemble a certificate in reading order; delta is the text "0" for a pure claim."""
+    """Assemble a certificate, with its fields in the order in which readers need them."""
     claim = {"epsilon": exact(budget.epsilon), "delta": exact(budget.delta)}
-    own = {"setting": setting, "mechanism": mechanism, "claim": claim}
-    own |= {"step": step} if step else {}
-    return own | {"neighbours": neighbours, "noise": noise, "event": event, "bound": bound}
+    return {
+        "setting": setting,
+        "mechanism": mechanism,
+        "claim": claim,
+        **({"step": step} if step else {}),
+        "neighbours": neighbours,
+        "noise": noise,
+        "event": event,
+        "bound": bound,
+    }
 
 
 def lower_bound(pair: tuple[Any, Any], epsilon: float, rate: float = 1.0) -> dict[str, str]:
-    """Return P - e^epsilon Q minus the error of the probabilities, rounded down.
+    """Return the largest delta that P and Q prove, less the error of the quadrature, rounded down.
+
+    With a sample, the event has the probabilities `rate` P + (1 - `rate`) Q and Q.
 
     Args:
         pair: P and Q.
-        epsilon: The claim.
-        rate: The probability that a sample holds the record in which x and x' differ.
+        epsilon: The claimed epsilon.
+        rate: The probability that the sample has the record in which x and x' differ.
     """
     with mpmath.workdps(40):
         p, q, rate = mpmath.mpf(pair[0]), mpmath.mpf(pair[1]), mpmath.mpf(rate)
@@ -89,7 +105,13 @@ def lower_bound(pair: tuple[Any, Any], epsilon: float, rate: float = 1.0) -> dic
 
 
 def norm_noise(setting: str, sensitivity: float, budget: Budget) -> Certificate:
-    """Certify noise of density exp(-|y - x| / b) in any norm, with b = sensitivity / epsilon."""
+    """Confirm pure privacy for noise of density c exp(-|y - x| / b), b = sensitivity / epsilon.
+
+    Args:
+        setting: The setting in words.
+        sensitivity: The largest |x' - x|, in the norm of the noise.
+        budget: The claim.
+    """
     largest = exact(sensitivity)
     noise = {"scale": str(Fraction(largest) / Fraction(exact(budget.epsilon)))}
     neighbours, bound = {"distance": size(largest, largest)}, {"delta_at_most": "0"}
@@ -97,7 +119,7 @@ def norm_noise(setting: str, sensitivity: float, budget: Budget) -> Certificate:
 
 
 def wishart(setting: str, query: Query, budget: Budget) -> Certificate:
-    """Refute the Wishart mechanism with one record of the largest norm against no record."""
+    """Refute the Wishart mechanism: x' has one more record than x, of the largest l2 norm."""
     with mpmath.workdps(40):
         pair = -mpmath.expm1(-mpmath.mpf(budget.epsilon) / 3), 0
     longest = exact(query.record_bound**2)
@@ -108,11 +130,10 @@ def wishart(setting: str, query: Query, budget: Budget) -> Certificate:
 
 
 def dawa(setting: str, query: Query, budget: Budget) -> Certificate:
-    """Refute DAWA as published, at its default ratio, with the change that raises P / Q most.
+    """Refute DAWA as published, at its default ratio, by the neighbours with the largest P / Q.
 
-    The change is in one cell, in two cells if a record moves, or in every other cell if all may
-    change. The event is the partition of equal and of unequal cells into single cells; the checker
-    counts the intervals that contain a changed cell.
+    One cell changes, or two if a record moves, or every other cell if all may change. The event
+    is that each bucket is a single cell. `check_certificate.dawa` computes P and Q.
     """
     n, one, l1 = query.size, Fraction(exact(query.linf_sensitivity)), exact(query.l1_sensitivity)
     epsilon = exact(budget.epsilon)
@@ -141,12 +162,15 @@ def dawa(setting: str, query: Query, budget: Budget) -> Certificate:
 
 
 def _half_spaces(z: Any, mu: Any) -> tuple[mpmath.mpf, mpmath.mpf]:
-    """Return P and Q of {<y - x, x' - x> <= z sigma |x' - x|} at |x - x'| = mu sigma."""
+    """Return P and Q of {<y - x, x' - x> <= z sigma |x' - x|} for |x' - x| = mu sigma."""
     return mpmath.ncdf(z), mpmath.ncdf(mpmath.mpf(z) - mu)
 
 
 def _root(budget: Budget) -> str:
-    """Return mu of the analytic Gaussian to 14 digits, rounded to the private side of the root."""
+    """Return mu = sensitivity / sigma of the analytic Gaussian, rounded down to 14 digits.
+
+    A smaller mu is more private.
+    """
     with mpmath.workdps(60):
         epsilon, delta = mpmath.mpf(exact(budget.epsilon)), mpmath.mpf(exact(budget.delta))
         start = mpmath.mpf(float(mu_for(budget.epsilon, budget.delta)))
@@ -160,19 +184,20 @@ def _root(budget: Budget) -> str:
 
 
 def gaussian_holds(setting: str, budget: Budget) -> Certificate:
-    """Certify that analytic Gaussian noise has at most the claimed delta."""
+    """Confirm that the delta of analytic Gaussian noise is at most the claimed one."""
     noise, bound = {"scale": _root(budget)}, {"delta_at_most": exact(budget.delta)}
     return certificate(setting, "gaussian", budget, {}, noise, {}, bound)
 
 
 def imgm_batch(setting: str, budget: Budget, rate: Fraction, *, sampled: bool) -> Certificate:
-    """Refute IMGM's noise at (epsilon / q, delta / q) for a claim of (epsilon, delta).
+    """Refute a claim of (epsilon, delta) for IMGM's noise at the budget (epsilon / q, delta / q).
 
     Args:
         setting: The setting in words.
         budget: The claim.
-        rate: q, the share of the records in a batch.
-        sampled: Whether the batch is a secret sample; otherwise the releases cover all records.
+        rate: q, the share of the records that a batch has.
+        sampled: Whether one batch, a secret sample, is released; otherwise every record is in a
+            batch that is released.
     """
     epsilon, delta = (Fraction(exact(value)) / rate for value in (budget.epsilon, budget.delta))
     mu = _root(Budget(epsilon=float(epsilon), delta=float(delta)))
@@ -191,11 +216,12 @@ def imgm_batch(setting: str, budget: Budget, rate: Fraction, *, sampled: bool) -
 def _ball_probabilities(size: int, rho: float, tau: float) -> tuple[float, float]:
     """Return P and Q of {|y - x| <= sqrt(1 - tau^2) |y - x'|} for half-normal spherical noise.
 
-    They are integrals over the radius; the checker integrates over the direction.
+    The noise has a uniform direction and the norm sigma |z|, z ~ N(0, 1). P and Q are integrals
+    over the norm here, and over the direction in the checker.
 
     Args:
         size: The number of elements M, at least 3.
-        rho: The distance |x - x'| / sigma, above 0; the radius is sigma |z|, z ~ N(0, 1).
+        rho: |x - x'| / sigma, above 0.
         tau: The parameter of the event, in (0, 1).
     """
     nodes, weights = np.polynomial.legendre.leggauss(_NODES)
@@ -215,13 +241,16 @@ def _ball_probabilities(size: int, rho: float, tau: float) -> tuple[float, float
 def _ball(
     query: Query, sigma: float, epsilon: float, rate: float = 1.0
 ) -> tuple[dict, dict, dict[str, str]]:
-    """Return neighbours, event and bound for spherical noise with a half-normal radius.
+    """Return neighbours, event and bound for spherical noise with a half-normal norm.
 
-    The privacy loss of an output that lies kappa times as far from x' as from x is
-    (M - 1) ln kappa plus a small term from the radius.
+    If an output lies kappa times as far from x' as from x, its privacy loss is (M - 1) ln kappa
+    plus a small term from the norm of the noise.
 
     Args:
-        rate: The probability in (0, 1] that the sample holds the record in which x and x' differ.
+        query: The query.
+        sigma: The scale of the norm of the noise, sigma |N(0, 1)|.
+        epsilon: The claimed epsilon.
+        rate: The probability in (0, 1] that the sample has the record in which x and x' differ.
     """
     loss = math.log1p(math.expm1(epsilon) / rate)
     tau = float(f"{math.sqrt(-math.expm1(-2 * loss / (query.size - 1))):.12g}")
@@ -234,14 +263,15 @@ def _ball(
 def r1smg(
     setting: str, query: Query, budget: Budget, total: Budget | None = None, rate: float = 1.0
 ) -> Certificate:
-    """Refute R1SMG as published, or the total of DP-SGD with R1SMG by one sampled step.
+    """Refute R1SMG as published, or the claim for a whole run of DP-SGD by one of its steps.
 
     Args:
         setting: The setting in words.
         query: The query.
         budget: The budget of the noise.
-        total: The claim, if the budget is that of one step.
-        rate: The sampling rate of that step.
+        total: The claim for the whole run if `budget` is that of a step; None if `budget` is the
+            claim.
+        rate: The sampling rate of the step.
     """
     sigma = calibrated("r1smg", query, budget).noise.scale / math.sqrt(2)
     claim, step = budget, None
@@ -259,7 +289,11 @@ def product_noise(
     """Refute product noise.
 
     Args:
-        k: If given, the claim is the delta that is stated for k, rounded up.
+        setting: The setting in words.
+        query: The query.
+        budget: The claim; only its epsilon counts if k is given.
+        k: The parameter of the noise. If given, the claimed delta is the one that is stated for k,
+            rounded up. The default is the k for the claimed delta.
     """
     if k is None:
         # The stated delta falls with k, so round k up to keep delta within the budget.
@@ -281,24 +315,24 @@ def product_noise(
 def _laplace_event(
     loss: float, cells: int, changed: int, epsilon: float
 ) -> tuple[int, tuple[float, float]]:
-    """Return the s for which {sum of scores >= s} maximises P - e^epsilon Q, with P and Q.
+    """Return the s for which {sum of scores >= s} maximises P - e^epsilon Q, with this P and Q.
 
-    A margin covers the rounding errors of the sums in P and Q.
+    P is lowered and Q is raised by more than the rounding errors of the sums.
 
     Args:
         loss: The change of a component over the scale of its Laplace noise.
-        cells: The number of parts of the line from x_i to x'_i; the score of a component is the
-            number of their midpoints between y_i and x'_i.
+        cells: The number of equal parts of the line from x_i to x'_i. The score of a component is
+            the number of their midpoints that lie between y_i and x'_i.
         changed: The number of components that differ.
-        epsilon: The claim.
+        epsilon: The claimed epsilon.
     """
     middles = (2 * np.arange(cells) + 1) / (2 * cells)
     tails = np.concatenate([[1.0], np.exp(-loss * middles) / 2, [0.0]])
-    one = -np.diff(tails)[::-1]
-    law = np.ones(1)  # for x; that for x' is its mirror image
+    one_score = -np.diff(tails)[::-1]
+    sums = np.ones(1)  # the probabilities of the sums for x; in reverse order, for x'
     for _ in range(changed):
-        law = np.convolve(law, one)
-    above, below = np.cumsum(law[::-1])[::-1], np.cumsum(law)[::-1]
+        sums = np.convolve(sums, one_score)
+    above, below = np.cumsum(sums[::-1])[::-1], np.cumsum(sums)[::-1]
     gains = above - math.exp(min(epsilon, 700.0)) * below
     score = int(np.argmax(gains[1:])) + 1
     p, q = float(above[score]), float(below[score])
@@ -306,28 +340,35 @@ def _laplace_event(
 
 
 def tldp(setting: str, letter: str, query: Query, epsilon: float, weight: float) -> Certificate:
-    """Refute TLDP-L or TLDP-G, with one weight for all components (0 for no weights).
+    """Refute TLDP-L or TLDP-G.
 
-    TLDP keeps each component with a small probability, else adds Laplace or Gaussian noise. The
-    event also holds the outputs with some y_i = x_i, and none with some y_i = x'_i.
+    TLDP keeps each component with a small probability, else adds Laplace or Gaussian noise. All
+    outputs with some y_i = x_i are in the event, and none with some y_i = x'_i.
+
+    Args:
+        setting: The setting in words.
+        letter: "l" for Laplace noise, "g" for Gaussian noise.
+        query: The query.
+        epsilon: The claimed epsilon.
+        weight: The weight of every component, in [0, 1); 0 if there are no weights.
     """
     laplace = letter == "l"
     width, budget = query.linf_sensitivity, Budget(epsilon=epsilon)
     if query.structure == "gram":
-        # Records have four features: x = (1, 1, 1, 1), y = (1, 1, -1, -1) in units of the bound.
-        # Half the elements of x x^T - y y^T are 0 and half are 2, where one may be up to 4.
+        # The record r = (1, 1, 1, 1) is replaced by t = (1, 1, -1, -1), in units of the bound. Half
+        # of the elements of r r^T - t t^T are 0, and half are 2; the sensitivity allows 4.
         changed, share = query.size // 2, Fraction(1, 2)
     else:
         changed, share = min(query.changed, _MOST_CHANGED), Fraction(1)
-    noise, log_keep = (laplace_variant if laplace else gaussian_variant)(query, budget)
+    law, log_keep = (laplace_variant if laplace else gaussian_variant)(query, budget)
     step = width * float(share)
     with mpmath.workdps(40):
         if laplace:
-            scale, cells = noise.scale, _CELLS if changed < _CELLS else 1
+            scale, cells = law.scale, _CELLS if changed < _CELLS else 1
             score, (p, q) = _laplace_event(step / scale, cells, changed, epsilon)
             event = {"cells": cells, "score": score}
         else:
-            scale = noise.sigma
+            scale = law.sigma
             mu = step * math.sqrt(changed) / scale
             z = float(f"{mu / 2 - epsilon / mu:.9g}")
             event, (p, q) = {"z": repr(z)}, _half_spaces(z, mu)
@@ -336,5 +377,5 @@ def tldp(setting: str, letter: str, query: Query, epsilon: float, weight: float)
         bound = lower_bound((1 - noisy * (1 - p), noisy * q), epsilon)
     changed_by = exact(width) if share == 1 else str(Fraction(exact(width)) * share)
     neighbours = {"changed": size(changed, query.size), "change": size(changed_by, exact(width))}
-    own = {"laplace": int(laplace), "weight": exact(weight), "scale": digits(scale)}
-    return certificate(setting, "tldp", budget, neighbours, own, event, bound)
+    noise = {"laplace": int(laplace), "weight": exact(weight), "scale": digits(scale)}
+    return certificate(setting, "tldp", budget, neighbours, noise, event, bound)

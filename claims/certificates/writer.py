@@ -1,7 +1,8 @@
-"""Choose the certificates, and write their files.
+"""Choose the settings of the certificates, and write the files.
 
-The settings come from the claims, the judges and the guarantee study, and the verdicts from the
-reference run. Limits are certified at the budgets of the table in docs/the_limit.md.
+The settings come from the claims and from the study guarantee; the verdicts of that study in the
+reference run say which of them to certify. The budgets of the limits are those of the table in
+docs/the_limit.md.
 """
 
 import json
@@ -34,18 +35,18 @@ from papers.setting import PaperSetting
 from papers.settings import PAPER_SETTINGS
 
 File = tuple[str, list[str], list[Certificate]]
-# The verdicts of the reference run's guarantee study.
+# The verdicts of the study guarantee in the reference run.
 VERDICTS = FOLDER.parent / "tables" / "suite_verdicts.csv"
-# Where these mechanisms hold, their noise is the least Gaussian noise.
+# If the claim of such a mechanism holds, its noise is the least Gaussian noise that is private.
 OPTIMAL_GAUSSIAN = ("gaussian-analytic", "imgm", "llagp", "dphsgd")
-# The numbers of elements and the budgets of the certified limits.
+# The folder, the numbers of elements and the budgets of the certified limits.
 LIMITS = FOLDER / "limits"
 SIZES = (1, 2, 3, 5, 10, 100, 1000)
 BUDGETS = [(epsilon, 1e-5) for epsilon in (0.1, 1.0, 5.0)]
 
 
 def settings_with(key: str, verdict: str = "refuted") -> list[PaperSetting]:
-    """Return the settings at which the study gives a mechanism this verdict."""
+    """Return the papers' settings at which the study guarantee gives a mechanism this verdict."""
     table = pd.read_csv(VERDICTS)
     names = set(table[(table["mechanism"] == key) & (table["verdict"] == verdict)]["setting"])
     return [setting for setting in PAPER_SETTINGS if setting.name in names]
@@ -71,7 +72,7 @@ def files() -> Iterator[File]:
 
 
 def _study_file(key: str, certificates: list[Certificate], claim: str = "") -> File:
-    """Return the file on the study's verdict on a mechanism, and on a claim that it decides."""
+    """Return the file for a mechanism of the study guarantee, and for a claim that it decides."""
     name = f"guarantee/{key}"
     return name.replace("/", "-"), [name, *filter(None, [claim])], certificates
 
@@ -160,7 +161,7 @@ def _batch_file(a: dict[str, Any]) -> File:
 
 
 def text_of(claims: list[str], certificates: list[Certificate]) -> str:
-    """Return the text of a file."""
+    """Return the text of a file of certificates of guarantees."""
     return f'{{"claims": {json.dumps(claims)}, "certificates": [\n{_lines(certificates)}\n]}}\n'
 
 
@@ -169,7 +170,7 @@ def _lines(certificates: list[Certificate]) -> str:
 
 
 def write() -> list[Path]:
-    """Write the certificates of guarantees, and return the paths."""
+    """Write the certificates of guarantees, and return the paths of their files."""
     paths = []
     for name, claims, certificates in files():
         paths.append(FOLDER / f"{name}.json")
@@ -178,7 +179,10 @@ def write() -> list[Path]:
 
 
 def write_limits() -> list[Path]:
-    """Write a file for each number of elements, at l2 sensitivity 1, and return the paths."""
+    """Write the certificates of limits, a file for each number of elements, and return the paths.
+
+    The l2 sensitivity is 1.
+    """
     paths = []
     for size in SIZES:
         query = Query(shape=(size,), l2_sensitivity=1.0)

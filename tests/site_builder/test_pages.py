@@ -21,10 +21,10 @@ from runs.result_table import OK, STATUSES
 from site_builder import build as building
 from site_builder.cards import add_cell_labels
 from site_builder.citations import references
-from site_builder.claim_pages import claim_pages, shown_claims
+from site_builder.claim_pages import claim_pages, is_about, shown_claims
 from site_builder.leaderboards import views_of
 from site_builder.mechanism_pages import mechanism_pages
-from site_builder.paper_pages import PICTURES, claims_on, paper_pages, place, reproduced_page
+from site_builder.paper_pages import PICTURES, paper_pages, reproduced_page
 from site_builder.ranking_pages import leaderboard_pages, queries_page
 from site_builder.run_pages import STATUS_WORDS, failures_page
 from site_builder.site_data import HOMES, STUDIED, SiteData
@@ -445,9 +445,9 @@ def test_every_figure_and_table_of_a_paper_that_is_drawn_is_described(site):
         for name, each in site.drawings.items()
         if each.drawing.paper in STUDIED and re.search(r"_(fig|table)\d+$", name)
     }
-    assert described == drawn
-    assert place("r1smg2024_fig5") == "Figure 5" and place("mvg2018_table3") == "Table 3"
-    own = claims_on(site.drawings["r1smg2024_fig5"], site.claims)
+    assert described == drawn and site.drawings["mvg2018_table3"].place == "Table 3"
+    figure = site.drawings["r1smg2024_fig5"]
+    own = site.claims[[is_about(claim, figure) for _, claim in site.claims.iterrows()]]
     assert {"r1-f5-loss", "r1-f5-shape"} <= set(own["claim"]) and set(own["paper"]) == {"r1smg2024"}
     assert all(re.search(r"Figure 5(?!\d)", where) for where in own["where"])
     text = html_of(site, reproduced_page(site))
