@@ -165,7 +165,7 @@ def beyond(name: str, effect: Effect, *, margin: float) -> Part:
     return _absence_part(name, effect, margin, words(effect))
 
 
-def more_than_noise(name: str, distance: float, found: str) -> Part:
+def more_than_noise(name: str, distance: float, found: str = "") -> Part:
     """Judge the claim that results from a release are more useful than an answer without data.
 
     Args:

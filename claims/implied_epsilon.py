@@ -131,12 +131,9 @@ def on_curve(effects: Mapping[float, Effect], stated: float) -> Implied:
         stated: The paper's score.
     """
     epsilons = np.array(sorted(effects))
-    intervals = [effects[epsilon].interval(SHOWN) for epsilon in epsilons]
-    means = [effects[epsilon].value for epsilon in epsilons]
-    upper, value, lower = (
-        _first_crossing(epsilons, np.array(curve), stated)
-        for curve in ([high for _, high in intervals], means, [low for low, _ in intervals])
-    )
+    low, high = np.array([effects[epsilon].interval(SHOWN) for epsilon in epsilons]).T
+    means = np.array([effects[epsilon].value for epsilon in epsilons])
+    upper, value, lower = (_first_crossing(epsilons, curve, stated) for curve in (high, means, low))
     # A score that may reach the number at the first epsilon may reach it at a smaller one too.
     least = 0.0 if upper == epsilons[0] else _enclosing_epsilons(epsilons, upper).low
     interval = Interval(least, _enclosing_epsilons(epsilons, lower).high)

@@ -66,6 +66,6 @@ STATED_GROWTH = {
     "mvg-sqrt": Growth(4, 3, squared_log=True),
 }
 
-# Table 5: seconds on the authors' machine. The paper's matrix mechanism (0.82323 s) solves a problem
+# Table 5: seconds on the authors' machine. The paper's matrix mechanism (0.82323 s) is optimised
 # in CVXPY, which the identity workload does not need. So no draw compares with it.
 STATED_SECONDS = {"gaussian": 0.00164, "idn": 0.00224, "udn": 0.00248, "mvg": 0.51146}

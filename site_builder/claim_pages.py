@@ -102,8 +102,6 @@ def _claim_page(site: SiteData, claim: dict, declared: Claim | None) -> Page:
         content={
             "claim": claim,
             "meaning": MEANING[claim["verdict"]],
-            "paper": site.papers.get(claim["paper"]),
-            "paper_name": site.source_of(claim["paper"]),
             "read": getattr(paper_of(claim["paper"]), "read_words", ""),
             "judge": _judge_entry(site, declared) if declared else None,
             "mechanism": mechanism if mechanism in site.mechanisms else None,

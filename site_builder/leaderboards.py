@@ -233,9 +233,10 @@ def _view(study, dataset, measure, choice, calibration, scores, refuted) -> View
     scores = pd.concat([private, *controls])
     scores = scores.sort_values(["mechanism", *uses, "epsilon"], ignore_index=True)
     scores["use"] = [_use(zip(uses, own, strict=True)) for own in scores[uses].to_numpy()]
-    scores["title"] = [title_in(study.name, each, calibration) for each in scores["mechanism"]]
-    with_use = scores["title"] + " (" + scores["use"] + ")"
-    scores["title"] = scores["title"].mask(scores["use"] != "", with_use)
+    scores["title"] = [
+        title_in(study.name, row.mechanism, calibration) + (f" ({row.use})" if row.use else "")
+        for row in scores.itertuples()
+    ]
     scores["control"] = scores["mechanism"].isin(CONTROLS)
     scores["refuted"] = scores["mechanism"].isin(refuted)
     sign = 1 if measure.better == "smaller" else -1

@@ -34,11 +34,9 @@ def mechanism_pages(site: SiteData) -> Iterator[Page]:
             content={
                 "key": key,
                 "cls": cls,
-                "source": site.source_of(cls.paper),
                 "paper": paper,
                 "guarantee": GUARANTEES[cls.guarantee],
                 "about_it": paragraphs(cls.__doc__ or ""),
-                "verdicts": site.settings_of(key),
                 "cost": _cost(site, key),
                 "wins": _wins(site, key),
                 "claims": shown_claims(own),
