@@ -101,7 +101,12 @@ def judge(
 
     The function takes the results as its first argument if it reads any, that is, if `studies` or
     `timings` are given here or if it has the keyword argument `study`.
+
+    Raises:
+        TypeError: `studies` is one text.
     """
+    if isinstance(studies, str):
+        raise TypeError(f"studies must be a tuple of names, such as ({studies!r},); got one text")
 
     def declare(function: Callable[..., Finding]) -> Callable[..., Finding]:
         function.judge = Judge(function.__name__, tuple(studies), tuple(timings), function)
