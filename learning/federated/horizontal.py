@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 import torch
@@ -63,9 +62,7 @@ def train(
     plan: HorizontalPlan,
     release: Callable[[np.ndarray, np.random.Generator], np.ndarray],
     seeds: Sequence[Seeds],
-    *,
-    checkpoint: Path | None = None,
-    label: str = "",
+    **progress,
 ) -> list[Round]:
     """Train independent runs in rounds, and test each after every round.
 
@@ -86,7 +83,7 @@ def train(
     Args:
         release: Maps a clipped upload (M,), float32, and a generator to what the server sees.
         seeds: One entry per run.
-        checkpoint, label: As in `in_rounds`.
+        progress: `checkpoint` and `label`, as in `in_rounds`.
 
     Raises:
         Diverged: The server's parameters, or unclipped uploads, are no longer finite.
@@ -124,8 +121,7 @@ def train(
                 totals[run] += release(upload.cpu().numpy(), noise[run])
         return parameters - unit * torch.from_numpy(totals / plan.participants).float().to(device)
 
-    given = (plan.rounds, seeds, device)
-    return in_rounds(network, advance, tests, *given, checkpoint=checkpoint, label=label)
+    return in_rounds(network, advance, tests, plan.rounds, seeds, device, **progress)
 
 
 def _local_batches(

@@ -37,10 +37,8 @@ def layer_places(network: Network) -> list[np.ndarray]:
     for layer in network.layers:
         outputs, count = layer.weight[0], math.prod(layer.weight)
         places = np.arange(start, start + layer.size)
-        columns = [places[:count].reshape(outputs, -1)]
-        if layer.bias:
-            columns.append(places[count:, None])
-        matrix = np.concatenate(columns, axis=1)
+        # A layer without a bias has no places after its weight, which make no column.
+        matrix = np.hstack([part.reshape(outputs, -1) for part in np.split(places, [count])])
         found.append(matrix if outputs == layer_shape(layer)[0] else matrix.T)
         start += layer.size
     return found

@@ -7,7 +7,6 @@ before anything is transmitted. This module follows Section 5.1.3, which gives l
 """
 
 from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 
@@ -29,9 +28,7 @@ def averaged(
     bound: float | None,
     release: Callable[[np.ndarray, np.random.Generator], np.ndarray],
     seeds: Seeds,
-    *,
-    checkpoint: Path | None = None,
-    label: str = "",
+    **progress,
 ) -> np.ndarray:
     """Run all rounds and return the server's parameters (M,), float32.
 
@@ -44,7 +41,7 @@ def averaged(
             does not say whether its averages outlive a round.
         bound: C > 0; None for no clipping.
         release: Maps parameters (1, M) float32 and a generator to what is sent.
-        checkpoint, label: As in `in_rounds`.
+        progress: `checkpoint` and `label`, as in `in_rounds`.
     """
     import torch
 
@@ -65,5 +62,4 @@ def averaged(
         return torch.from_numpy(mean), ()
 
     start = network.initial(np.random.default_rng(seeds.start))
-    progress = {"checkpoint": checkpoint, "label": label}
     return in_rounds(start, advance, rounds, **progress)[0].numpy()

@@ -1,7 +1,6 @@
 """Federated training in rounds, each with its own seeds and with a check and a test at its end."""
 
 from collections.abc import Callable, Sequence
-from pathlib import Path
 
 import numpy as np
 import torch
@@ -29,9 +28,7 @@ def in_rounds(
     number_of_rounds: int,
     seeds: Sequence[Seeds],
     device: str,
-    *,
-    checkpoint: Path | None = None,
-    label: str = "",
+    **progress,
 ) -> list[Round]:
     """Apply `advance` to the parameters of all runs, round by round; return one entry per round.
 
@@ -42,7 +39,7 @@ def in_rounds(
             for batches and one for noise, to new parameters.
         tests: Inputs and labels of the test records.
         seeds: One entry per run.
-        checkpoint, label: As in `learning.training.rounds.in_rounds`.
+        progress: `checkpoint` and `label`, as in `learning.training.rounds.in_rounds`.
 
     Raises:
         Diverged: Parameters of a run are no longer finite.
@@ -53,9 +50,7 @@ def in_rounds(
         batches = [np.random.default_rng([each.batches, number]) for each in seeds]
         noise = [np.random.default_rng([each.noise, number]) for each in seeds]
         parameters = advance(parameters, batches, noise)
-        where = f"the parameters after round {number + 1} of {number_of_rounds}"
-        require_finite(parameters, where)
+        require_finite(parameters, f"the parameters after round {number + 1} of {number_of_rounds}")
         return parameters, tuple(accuracy(network, each, *tests) for each in parameters)
 
-    progress = {"checkpoint": checkpoint, "label": label}
     return rounds.in_rounds(start, one_round, number_of_rounds, device, **progress)[1]

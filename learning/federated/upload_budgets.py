@@ -82,7 +82,7 @@ def joint_profile(profiles: Sequence[PrivacyProfile | None]) -> PrivacyProfile |
 
     It is known for Gaussian noise and for releases with equal profiles, and None otherwise.
     """
-    if any(profile is None for profile in profiles):
+    if None in profiles:
         return None
     if all(isinstance(profile, GaussianProfile) for profile in profiles):
         return GaussianProfile(mu=math.hypot(*(profile.mu for profile in profiles)))

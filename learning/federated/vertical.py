@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 import torch
@@ -41,9 +40,7 @@ def train(
     plan: VerticalPlan,
     release: Callable[[np.ndarray, np.random.Generator], np.ndarray],
     seeds: Sequence[Seeds],
-    *,
-    checkpoint: Path | None = None,
-    label: str = "",
+    **progress,
 ) -> list[Round]:
     """Train independent runs in rounds, and test each after every round on features without noise.
 
@@ -58,7 +55,7 @@ def train(
         release: Maps both participants' features (2, m, n), float32, and a generator to what the
             server receives from them.
         seeds: One entry per run.
-        checkpoint, label: As in `in_rounds`.
+        progress: `checkpoint` and `label`, as in `in_rounds`.
 
     Raises:
         Diverged: Parameters or features are no longer finite.
@@ -92,5 +89,4 @@ def train(
             parameters = parameters - plan.learning_rate * gradients
         return parameters
 
-    given = (plan.rounds, seeds, device)
-    return in_rounds(network, advance, tests, *given, checkpoint=checkpoint, label=label)
+    return in_rounds(network, advance, tests, plan.rounds, seeds, device, **progress)

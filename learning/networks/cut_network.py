@@ -4,7 +4,6 @@ The body maps an input to features in (-1, 1), and the head maps features to log
 are tanh, as in imgm2022.
 """
 
-import math
 from dataclasses import dataclass
 from functools import partial
 
@@ -25,19 +24,17 @@ class Cut:
     """A network in two parts: the head takes the outputs of the body.
 
     Args:
-        body: Maps inputs (n, ...) to features (n, *shape), all in (-1, 1).
-        head: Maps features to logits (n, classes).
-        shape: Shape of the features of one example.
+        body: Maps inputs (n, ...) to features (n, d), all in (-1, 1).
+        head: Maps features to logits (n, classes); its first layer is fully connected.
     """
 
     body: Network
     head: Network
-    shape: tuple[int, ...]
 
     @property
     def features(self) -> int:
-        """Number of features of one example."""
-        return math.prod(self.shape)
+        """d, the number of features of one example."""
+        return self.head.layers[0].weight[1]
 
     @property
     def whole(self) -> Network:
@@ -104,7 +101,7 @@ def cut_bilstm(words: int, dimensions: int, hidden: int, classes: int) -> Cut:
         layers=(Layer(weight=(words, dimensions), bias=False), *gates, *gates),
         apply=partial(mean_state, hidden=hidden, depth=1, bidirectional=True),
     )
-    return Cut(body=body, head=tanh_perceptron(2 * hidden, classes), shape=(2 * hidden,))
+    return Cut(body=body, head=tanh_perceptron(2 * hidden, classes))
 
 
 # The cut networks by the names that configs use.
@@ -113,7 +110,6 @@ CUTS = {
     "perceptron": Cut(
         body=Network(layers=layers((32, 64)), apply=_hidden),
         head=tanh_perceptron(32, 10),
-        shape=(32,),
     ),
     # LeNet-5 with the 16 x 5 x 5 = 400 features of imgm2022 Table 1.
     "lenet": Cut(
@@ -122,7 +118,6 @@ CUTS = {
             apply=partial(_pooled_convolutions, paddings=(2, 0)),
         ),
         head=tanh_perceptron(400, 120, 84, 10),
-        shape=(400,),
     ),
     # A small CNN for 3 x 32 x 32 images: 64 x 2 x 2 features.
     "cnn": Cut(
@@ -131,19 +126,16 @@ CUTS = {
             apply=partial(_pooled_convolutions, paddings=(0, 0, 0)),
         ),
         head=tanh_perceptron(256, 64, 10),
-        shape=(256,),
     ),
     # The 512 features of imgm2022 Table 1 for CIFAR-10.
     "vgg16": Cut(
         body=Network(layers=vgg_convolutions(), apply=_vgg_body),
         head=tanh_perceptron(512, 1024, 512, 10),
-        shape=(512,),
     ),
     # The 1,024 = 256 x 2 x 2 features of imgm2022 Table 1 for SVHN.
     "alexnet": Cut(
         body=Network(layers=ALEXNET_CONVOLUTIONS, apply=_alexnet_body),
         head=tanh_perceptron(1024, 512, 10),
-        shape=(1024,),
     ),
     # The 150 = 2 x 75 features of imgm2022 Table 1, and the 20,002 x 128 embedding of mgm2021.
     "bilstm": cut_bilstm(WORDS["imdb"] + 2, 128, 75, 2),

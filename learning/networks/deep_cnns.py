@@ -16,6 +16,8 @@ statistics of a batch, one record's gradient would depend on other records, and 
 protects the running averages.
 """
 
+from itertools import chain, pairwise
+
 from learning.networks.multilayer_perceptron import fully_connected
 from learning.networks.network import Layer, Network, layers, normalised_convolution
 from learning.networks.pixels import pooled
@@ -56,10 +58,9 @@ BLOCKS = ((64, 64), (128, 128), (256, 256, 256), (512, 512, 512), (512, 512, 512
 
 def vgg_convolutions() -> tuple[Layer, ...]:
     """Return the layers of every convolution and its normalisation, in order."""
-    found, width = [], 3
-    for channels in (channels for block in BLOCKS for channels in block):
-        found += normalised_convolution(width, channels, 3)
-        width = channels
+    found = []
+    for before, width in pairwise((3, *chain(*BLOCKS))):
+        found += normalised_convolution(before, width, 3)
     return tuple(found)
 
 
@@ -95,21 +96,17 @@ _WIDTHS = (64, 128, 256, 512)
 
 def _plan() -> list[tuple[int, int, int]]:
     """Return (channels in, channels out, stride) of each of the eight blocks."""
-    blocks, before = [], _WIDTHS[0]
-    for width in _WIDTHS:
-        for stride in (1 if width == before else 2, 1):
-            blocks.append((before, width, stride))
-            before = width
+    blocks = []
+    for before, width in pairwise((_WIDTHS[0], *_WIDTHS)):
+        blocks += [(before, width, 1 if width == before else 2), (width, width, 1)]
     return blocks
 
 
 def _layers() -> tuple[Layer, ...]:
     found = [*normalised_convolution(3, _WIDTHS[0], 3)]
     for before, width, stride in _plan():
-        found += [
-            *normalised_convolution(before, width, 3),
-            *normalised_convolution(width, width, 3),
-        ]
+        found += normalised_convolution(before, width, 3)
+        found += normalised_convolution(width, width, 3)
         if stride > 1:
             found += normalised_convolution(before, width, 1)
     return (*found, Layer(weight=(10, _WIDTHS[-1])))

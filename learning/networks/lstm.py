@@ -36,9 +36,8 @@ def lstm(
     cells = []
     for layer in range(depth):
         inputs = dimensions if layer == 0 else directions * hidden
-        for _ in range(directions):
-            cells.append(Layer(weight=(4 * hidden, inputs)))
-            cells.append(Layer(weight=(4 * hidden, hidden), bias=False))
+        recurrent = Layer(weight=(4 * hidden, hidden), bias=False)
+        cells += [Layer(weight=(4 * hidden, inputs)), recurrent] * directions
     return Network(
         layers=(
             Layer(weight=(words, dimensions), bias=False),

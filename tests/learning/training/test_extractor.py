@@ -29,7 +29,7 @@ def test_a_cut_network_is_its_head_on_its_body(name):
     parameters = torch.from_numpy(cut.whole.initial(np.random.default_rng(0)))
     body, head = parameters.split([cut.body.size, cut.head.size])
     features = cut.body.logits(body, examples)
-    assert features.shape == (3, *cut.shape)
+    assert features.shape == (3, cut.features)
     assert 0 < features.abs().max() < 1
     assert torch.equal(cut.whole.logits(parameters, examples), cut.head.logits(head, features))
 
