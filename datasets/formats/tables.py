@@ -57,7 +57,7 @@ class Numbers:
 
     def __str__(self) -> str:
         kind = f"{'whole ' * self.whole}numbers {self.low}..{self.high}"
-        return f"{kind} or nothing" if self.missing else kind
+        return f"{kind}{' or nothing' * self.missing}"
 
     def read(self, cells: ArrayLike, place: Path | str) -> NDArray:
         """Return the numbers in the cells (n,); raise DataError as `require` does."""

@@ -15,7 +15,6 @@ One record is one snapshot of a group.
 """
 
 import numpy as np
-from numpy.typing import NDArray
 
 from datasets.entry import Dataset
 from datasets.formats.tables import Records
@@ -65,9 +64,7 @@ def load(*, seed: int = 0, groups: int = 2000, boids: int = 20) -> Records:
     return Records(features=np.concatenate(features), targets=labels)
 
 
-def _snapshots(
-    rng: np.random.Generator, strength: NDArray[np.float64], boids: int
-) -> NDArray[np.float64]:
+def _snapshots(rng: np.random.Generator, strength: np.ndarray, boids: int) -> np.ndarray:
     """Return features (groups, 12 * boids) of groups with these strengths of flocking."""
     place = rng.random((len(strength), boids, 2))
     heading = rng.uniform(0, 2 * np.pi, (len(strength), boids))
@@ -104,9 +101,7 @@ class _Pairs:
         shape = groups, boids, boids
         self.x, self.y, self.squared, self.chosen = (np.empty(shape) for _ in range(4))
 
-    def steering(
-        self, place: NDArray[np.float64], velocity: NDArray[np.float64]
-    ) -> tuple[NDArray[np.float64], ...]:
+    def steering(self, place: np.ndarray, velocity: np.ndarray) -> tuple[np.ndarray, ...]:
         """Return alignment, separation, cohesion, and numbers of neighbours and of too close boids.
 
         Alignment is the mean velocity of the neighbours minus the boid's own, cohesion is their
@@ -128,7 +123,7 @@ class _Pairs:
         alignment = self.chosen @ velocity / np.maximum(count, 1)[..., None] - own
         return alignment, -separation, cohesion, count, crowd
 
-    def _within(self, radius: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def _within(self, radius: float) -> tuple[np.ndarray, np.ndarray]:
         """Mark the pairs within a radius; return their number and mean offset for each boid."""
         np.copyto(self.chosen, self.squared < radius**2)
         number = self.chosen @ np.ones(self.chosen.shape[-1])

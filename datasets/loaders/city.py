@@ -12,7 +12,7 @@ One record is one pickup.
 """
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from datasets.entry import Dataset
 from datasets.loaders.uber import Pickups
@@ -34,15 +34,15 @@ DAYS = 3
 _CENTRE_LATITUDE, _CENTRE_LONGITUDE = 30.0, -40.0
 _HALF_SIDE = 25.0  # km; the city is a square
 _KM_PER_LATITUDE = 111.2
-_KM_PER_LONGITUDE = _KM_PER_LATITUDE * np.cos(np.radians(_CENTRE_LATITUDE))
+_KM_PER_LONGITUDE = float(_KM_PER_LATITUDE * np.cos(np.radians(_CENTRE_LATITUDE)))
 
 LATITUDE_RANGE = (
     _CENTRE_LATITUDE - _HALF_SIDE / _KM_PER_LATITUDE,
     _CENTRE_LATITUDE + _HALF_SIDE / _KM_PER_LATITUDE,
 )
 LONGITUDE_RANGE = (
-    float(_CENTRE_LONGITUDE - _HALF_SIDE / _KM_PER_LONGITUDE),
-    float(_CENTRE_LONGITUDE + _HALF_SIDE / _KM_PER_LONGITUDE),
+    _CENTRE_LONGITUDE - _HALF_SIDE / _KM_PER_LONGITUDE,
+    _CENTRE_LONGITUDE + _HALF_SIDE / _KM_PER_LONGITUDE,
 )
 
 _LAYOUT_SEED = 20010101
@@ -78,13 +78,11 @@ def load(*, seed: int = 0, pickups: int = 50_000) -> Pickups:
     places = np.empty((0, 2))
     while len(places) < pickups:
         places = np.concatenate([places, _places(rng, pickups)])
-    places = places[:pickups]
-    return Pickups(
-        time=_times(rng, pickups), latitude=places[:, 0].copy(), longitude=places[:, 1].copy()
-    )
+    latitude, longitude = places[:pickups].T.copy()
+    return Pickups(time=_times(rng, pickups), latitude=latitude, longitude=longitude)
 
 
-def is_water(latitude: ArrayLike, longitude: ArrayLike) -> NDArray[np.bool_]:
+def is_water(latitude: ArrayLike, longitude: ArrayLike) -> np.ndarray:
     """Whether each place is in the river or the bay, where no pickup ever is.
 
     Args:
@@ -93,7 +91,7 @@ def is_water(latitude: ArrayLike, longitude: ArrayLike) -> NDArray[np.bool_]:
     return _depth(*_kilometres(latitude, longitude)) > 0
 
 
-def water_cells(latitude_edges: ArrayLike, longitude_edges: ArrayLike) -> NDArray[np.bool_]:
+def water_cells(latitude_edges: ArrayLike, longitude_edges: ArrayLike) -> np.ndarray:
     """Whether each cell of a grid lies entirely in the water, so that its true count is 0.
 
     Cells are cut into 8 x 8 tiles. `_depth` changes by at most 1 per km, so a tile is all water if
@@ -110,32 +108,27 @@ def water_cells(latitude_edges: ArrayLike, longitude_edges: ArrayLike) -> NDArra
     tiles = 8
     latitude, height = _tile_middles(np.asarray(latitude_edges, np.float64), tiles)
     longitude, width = _tile_middles(np.asarray(longitude_edges, np.float64), tiles)
-    half_diagonal = 0.5 * np.hypot(
-        height[:, None] * _KM_PER_LATITUDE, width[None, :] * _KM_PER_LONGITUDE
-    )
-    deep = _depth(*_kilometres(latitude[:, None], longitude[None, :])) > half_diagonal
+    half_diagonal = 0.5 * np.hypot(height[:, None] * _KM_PER_LATITUDE, width * _KM_PER_LONGITUDE)
+    deep = _depth(*_kilometres(latitude[:, None], longitude)) > half_diagonal
     rows, columns = len(latitude) // tiles, len(longitude) // tiles
     return deep.reshape(rows, tiles, columns, tiles).all(axis=(1, 3))
 
 
-def _tile_middles(
-    edges: NDArray[np.float64], tiles: int
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    size = np.repeat(np.diff(edges) / tiles, tiles)
-    first = np.repeat(edges[:-1], tiles)
-    return first + size * (np.tile(np.arange(tiles), len(edges) - 1) + 0.5), size
+def _tile_middles(edges: np.ndarray, tiles: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the middles and the sizes of the tiles of all cells along one axis, (cells tiles,)."""
+    size = np.diff(edges)[:, None] / tiles
+    middles = edges[:-1, None] + size * (np.arange(tiles) + 0.5)
+    return middles.ravel(), np.repeat(size, tiles)
 
 
-def _kilometres(
-    latitude: ArrayLike, longitude: ArrayLike
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _kilometres(latitude: ArrayLike, longitude: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
     """Return the kilometres east and north of the centre."""
     east = (np.asarray(longitude) - _CENTRE_LONGITUDE) * _KM_PER_LONGITUDE
     north = (np.asarray(latitude) - _CENTRE_LATITUDE) * _KM_PER_LATITUDE
     return east, north
 
 
-def _depth(east: NDArray[np.float64], north: NDArray[np.float64]) -> NDArray[np.float64]:
+def _depth(east: np.ndarray, north: np.ndarray) -> np.ndarray:
     """Return a number that is positive only in the water and changes by at most 1 per km."""
     # Dividing by the largest length of the gradient makes each body of water's depth 1-Lipschitz.
     river = (0.8 - np.abs(east + 2.5 - 1.2 * np.sin(north / 6.0))) / np.hypot(1.0, 1.2 / 6.0)
@@ -143,23 +136,23 @@ def _depth(east: NDArray[np.float64], north: NDArray[np.float64]) -> NDArray[np.
     return np.maximum(river, bay)
 
 
-def _places(rng: np.random.Generator, count: int) -> NDArray[np.float64]:
+def _places(rng: np.random.Generator, count: int) -> np.ndarray:
     """Draw up to `count` places on land: latitudes and longitudes (n, 2)."""
     centres, spreads, shares = _layout()
     spot = rng.choice(len(shares), size=count, p=shares)
     points = centres[spot] + spreads[spot, None] * rng.standard_normal((count, 2))
     suburban = rng.random(count) < _SUBURBAN_SHARE
-    points[suburban] = rng.uniform(-_HALF_SIDE, _HALF_SIDE, (int(suburban.sum()), 2))
+    points[suburban] = rng.uniform(-_HALF_SIDE, _HALF_SIDE, (suburban.sum(), 2))
     points = _to_streets(rng, points)
     latitude = np.round(_CENTRE_LATITUDE + points[:, 1] / _KM_PER_LATITUDE, 4)
     longitude = np.round(_CENTRE_LONGITUDE + points[:, 0] / _KM_PER_LONGITUDE, 4)
-    inside = (LATITUDE_RANGE[0] <= latitude) & (latitude <= LATITUDE_RANGE[1])
-    inside &= (LONGITUDE_RANGE[0] <= longitude) & (longitude <= LONGITUDE_RANGE[1])
-    keep = inside & ~is_water(latitude, longitude)
-    return np.column_stack([latitude, longitude])[keep]
+    rounded = np.column_stack([latitude, longitude])
+    south_west, north_east = zip(LATITUDE_RANGE, LONGITUDE_RANGE, strict=True)
+    inside = np.all((south_west <= rounded) & (rounded <= north_east), axis=1)
+    return rounded[inside & ~is_water(latitude, longitude)]
 
 
-def _layout() -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+def _layout() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return centres (n, 2), spreads (n,) in km and shares (n,) of neighbourhoods and hot spots."""
     rng = np.random.default_rng(_LAYOUT_SEED)
     distance = rng.gamma(2.0, _CORE_RADIUS, _NEIGHBOURHOODS)
@@ -176,7 +169,7 @@ def _layout() -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.floa
     )
 
 
-def _to_streets(rng: np.random.Generator, points: NDArray[np.float64]) -> NDArray[np.float64]:
+def _to_streets(rng: np.random.Generator, points: np.ndarray) -> np.ndarray:
     """Move most points to the nearest avenue or street, with a standard deviation of 10 m."""
     turn = np.array(
         [
@@ -186,15 +179,15 @@ def _to_streets(rng: np.random.Generator, points: NDArray[np.float64]) -> NDArra
     )
     turned = points @ turn
     axis = rng.integers(0, 2, len(points))
-    moved = rng.random(len(points)) < _STREETS_SHARE
-    rows = np.flatnonzero(moved)
+    rows = np.flatnonzero(rng.random(len(points)) < _STREETS_SHARE)
+    moved = rows, axis[rows]
     block = np.array(_BLOCK)[axis[rows]]
-    street = np.round(turned[rows, axis[rows]] / block) * block
-    turned[rows, axis[rows]] = street + 0.01 * rng.standard_normal(len(rows))
+    street = np.round(turned[moved] / block) * block
+    turned[moved] = street + 0.01 * rng.standard_normal(len(rows))
     return turned @ turn.T
 
 
-def _times(rng: np.random.Generator, count: int) -> NDArray[np.datetime64]:
+def _times(rng: np.random.Generator, count: int) -> np.ndarray:
     """Draw sorted times in whole minutes: quiet nights, a morning and a higher evening peak."""
     hour = np.arange(24) + 0.5
     rhythm = 0.15 + 0.6 * np.exp(-(((hour - 8.0) / 1.6) ** 2))

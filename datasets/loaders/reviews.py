@@ -49,15 +49,12 @@ def _text(rng: np.random.Generator, label: int) -> str:
     negated = rng.random(length) < _NEGATED
     adjectives = np.where(mood != negated, "good", "bad")
     numbers = rng.integers(0, _WORDS_PER_MOOD, length)
-    words = []
-    for position in range(length):
-        if moody[position]:
-            if negated[position]:
-                words.append("not")
-            words.append(f"{adjectives[position]}{numbers[position]}")
-        else:
-            words.append(f"filler{fillers[position]}")
-    return " ".join(words)
+    openings = np.where(negated, "not ", "")
+    words = zip(moody, openings, adjectives, numbers, fillers, strict=True)
+    return " ".join(
+        f"{opening}{adjective}{number}" if has_mood else f"filler{filler}"
+        for has_mood, opening, adjective, number, filler in words
+    )
 
 
 _ZIPF = 1 / np.arange(1, _FILLERS + 1)
