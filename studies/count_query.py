@@ -110,7 +110,8 @@ class MapSettings(StudySettings):
 
     def check(self) -> None:
         """Raise Disallowed for a window that ends before it starts."""
-        if np.datetime64(self.end) < np.datetime64(self.start):
+        # Times in ISO form are in the order of their texts.
+        if self.end < self.start:
             raise Disallowed("end", f"a time from {self.start} on", self.end)
 
 
@@ -157,16 +158,16 @@ class CountMaps:
         counts: Exact counts (k, k); row 0 is the southernmost, column 0 the westernmost.
         empty: Boolean (k, k): the cells known to be empty.
         rectangles: See `random_rectangles`.
-        boxes: See `boxes_with`; empty for the simulated city.
+        boxes: See `boxes_with`; there may be none.
         positions: Latitudes and longitudes (2, pickups) of all pickups in the window, inside the
-            map or not; None for the simulated city.
+            map or not; empty if there are no boxes.
     """
 
     counts: np.ndarray
     empty: np.ndarray
     rectangles: np.ndarray
     boxes: np.ndarray
-    positions: np.ndarray | None
+    positions: np.ndarray
 
 
 class CountQuery(Study):
@@ -244,7 +245,7 @@ class CountQuery(Study):
             raise _no_pickups("outside", settings)
         seed = setup.shared_seed("rectangles")
         rectangles = random_rectangles(counts.shape, settings.rectangles, seed)
-        boxes, positions = np.empty((0, 4)), None
+        boxes, positions = np.empty((0, 4)), np.empty((2, 0))
         if dataset == "uber" and settings.boxes:
             seed = setup.shared_seed("boxes")
             boxes = boxes_with(PLACES.values(), settings.bounding_box, settings.boxes, seed)
@@ -263,10 +264,10 @@ class CountQuery(Study):
         # `expected_loss` is the mean of `loss` only if nothing but noise changes the counts.
         if isinstance(mechanism, AdditiveMechanism) and mechanism.only_adds_noise:
             yield Value("expected_loss", mechanism.expected_loss())
-        yield Value("nonprivate_largest_count", float(problem.counts.max()))
-        yield Value("pickups", float(problem.counts.sum()))
-        yield Value("pickups_zeroed", float(problem.counts[problem.empty].sum()))
-        yield Value("valid_cells", float((~problem.empty).sum()))
+        yield Value("nonprivate_largest_count", problem.counts.max())
+        yield Value("pickups", problem.counts.sum())
+        yield Value("pickups_zeroed", problem.counts[problem.empty].sum())
+        yield Value("valid_cells", (~problem.empty).sum())
 
         seeds = [case.seed(point, trial) for trial in case.trials]
         released = np.empty((len(seeds), *problem.counts.shape))
@@ -281,7 +282,7 @@ class CountQuery(Study):
         kept = case.settings.map_epsilons
         if point.epsilon in kept.get(case.variant.name, kept.get("default", ())):
             # Only the control without noise reports these, because they are exact counts.
-            if mechanism.guarantee == "none" and problem.positions is not None:
+            if mechanism.guarantee == "none":
                 side = case.settings.cells_per_side
                 found = largest_in_boxes(problem.positions, problem.boxes, side)
                 for box, largest in enumerate(found):
@@ -326,8 +327,7 @@ def _no_pickups(where: str, settings: MapSettings) -> ValueError:
 
 def in_window(times: np.ndarray, settings: MapSettings) -> np.ndarray:
     """Return which times lie in the window, its ends included."""
-    start, end = (np.datetime64(each, "s") for each in (settings.start, settings.end))
-    return (times >= start) & (times <= end)
+    return (times >= np.datetime64(settings.start)) & (times <= np.datetime64(settings.end))
 
 
 def boxes_with(
@@ -339,8 +339,8 @@ def boxes_with(
     place and the edge of `outer`, which must contain the places: a share u of the way in boxes of
     odd index, and u^4 in boxes of even index, which stay close to the places; u is uniform.
     """
-    latitudes, longitudes = np.array(list(places)).T
-    least = np.array([latitudes.min(), latitudes.max(), longitudes.min(), longitudes.max()])
+    corners = np.array(list(places))
+    least = np.column_stack([corners.min(axis=0), corners.max(axis=0)]).ravel()
     most = np.array([outer.south, outer.north, outer.west, outer.east])
     shares = np.random.default_rng(seed).random((count, 4))
     shares[::2] **= 4
@@ -350,9 +350,8 @@ def boxes_with(
 
 def largest_in_boxes(positions: np.ndarray, boxes: np.ndarray, side: int) -> Iterator[float]:
     """Yield the largest count on a side x side map of positions (2, n), for each box of (b, 4)."""
-    for south, north, west, east in boxes:
-        limits = ((south, north), (west, east))
-        yield np.histogram2d(*positions, bins=side, range=limits)[0].max()
+    for box in boxes:
+        yield np.histogram2d(*positions, bins=side, range=box.reshape(2, 2))[0].max()
 
 
 def random_rectangles(shape: tuple[int, int], count: int, seed: int) -> np.ndarray:
@@ -382,19 +381,23 @@ def trial_metrics(released: np.ndarray, problem: CountMaps) -> dict[str, np.ndar
     noise = released - problem.counts
     answer = np.where(problem.empty, 0.0, released)
     error = answer - problem.counts
-    valid = ~problem.empty
     sums = rectangle_sums(error, problem.rectangles)
     return {
         "loss": np.einsum("tij,tij->t", noise, noise),
         "loss_postprocessed": np.einsum("tij,tij->t", error, error),
-        "rmse_valid_cell": np.sqrt(np.mean(error[:, valid] ** 2, axis=1)),
+        "rmse_valid_cell": np.sqrt(np.mean(error[:, ~problem.empty] ** 2, axis=1)),
         "largest_count": answer.max(axis=(1, 2)),
         "rectangle_rmse": np.sqrt(np.mean(sums**2, axis=1)),
     }
 
 
+def prefix_sums(maps: np.ndarray) -> np.ndarray:
+    """Sum maps (trials, r, c) over all cells before each corner: (trials, r + 1, c + 1)."""
+    return np.pad(maps.cumsum(axis=1).cumsum(axis=2), ((0, 0), (1, 0), (1, 0)))
+
+
 def rectangle_sums(maps: np.ndarray, rectangles: np.ndarray) -> np.ndarray:
     """Sum maps (trials, k, k) over rectangles (q, 4): (trials, q), by a summed-area table."""
-    area = np.pad(maps.cumsum(axis=1).cumsum(axis=2), ((0, 0), (1, 0), (1, 0)))
+    area = prefix_sums(maps)
     top, left, bottom, right = rectangles.T
     return area[:, bottom, right] - area[:, top, right] - area[:, bottom, left] + area[:, top, left]

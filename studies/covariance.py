@@ -70,8 +70,8 @@ class Covariance(Study):
         def score(trial: int, answer: np.ndarray) -> Iterator[Value]:
             directions = principal_directions(answer @ answer.T / answer.shape[1])[1]
             residuals = eigenvalues - captured_variance(covariance, directions)
-            yield Value("rss", float(residuals @ residuals))
+            yield Value("rss", residuals @ residuals)
 
-        yield Value("largest_eigenvalue", float(eigenvalues[0]))
+        yield Value("largest_eigenvalue", eigenvalues[0])
         query = scaled_records(*point.shape)
         yield from measure_one_answer(problem, "unimodal", query, score, case, point)

@@ -165,9 +165,9 @@ class BatchFeatures(Study):
         total = point.budget
         batch_budget = amplified(total, rate) if case.calibration == "published" else total
         mechanism = case.calibrate(batch_query(point.shape), batch_budget)
-        yield Value("records", float(records))
-        yield Value("public_records", float(problem.public))
-        yield Value("epochs", float(settings.training_epochs[case.dataset]))
+        yield Value("records", records)
+        yield Value("public_records", problem.public)
+        yield Value("epochs", settings.training_epochs[case.dataset])
         yield Value("extractor_accuracy", problem.test_accuracy)
         yield Value("sampling_rate", rate)
         yield Value("batch_epsilon", batch_budget.epsilon)
@@ -191,7 +191,7 @@ class BatchFeatures(Study):
             )
             seen = in_units(replace(split, train_inputs=released))
             predicted = network(seen, cut.head, training, case.shared_seed("training", trial))
-            right = float(np.mean(predicted == split.test_labels))
+            right = np.mean(predicted == split.test_labels)
             yield Value("test_accuracy", right, trial, seed=seed)
 
 
@@ -213,8 +213,7 @@ def released_in_batches(
 ) -> np.ndarray:
     """Release the features (n, ...) batch by batch; the result has their shape, in float32."""
     size, width = mechanism.query.shape
-    flat = rows.reshape(len(rows), width)
-    batches = np.zeros((-(-len(flat) // size), size, width), np.float32)
-    batches.reshape(-1, width)[: len(flat)] = flat
-    released = [mechanism.release(batch, rng) for batch in batches]
+    flat = rows.reshape(len(rows), width).astype(np.float32)
+    padded = np.pad(flat, ((0, -len(flat) % size), (0, 0)))
+    released = [mechanism.release(batch, rng) for batch in padded.reshape(-1, size, width)]
     return np.concatenate(released).astype(np.float32)[: len(flat)].reshape(rows.shape)

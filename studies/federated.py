@@ -1,12 +1,10 @@
 """Shared code of the horizontal and the vertical study: settings, points, records and rows."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from pydantic import Field
@@ -34,9 +32,6 @@ from studies.base import (
 )
 from studies.base.training import TrainingSettings, load_batches, progress_of, seeds_of, span
 from studies.descent import RANKED_ACCURACY, SPENT, TEST_ACCURACY
-
-if TYPE_CHECKING:
-    from learning.training.rounds import Round
 
 # Trials that train together. More would need more memory and hardly less time per trial.
 AT_ONCE = 20
@@ -131,8 +126,8 @@ def run_values(
         records: Number of training records.
         fresh: Whether one record can move an upload by the full sensitivity.
     """
-    yield Value("records", float(records))
-    yield Value("uses", float(rounds * len(mechanisms)))
+    yield Value("records", records)
+    yield Value("uses", rounds * len(mechanisms))
     yield Value("use_epsilon", use.epsilon)
     yield Value("use_delta", use.delta)
     if all(isinstance(mechanism, AdditiveMechanism) for mechanism in mechanisms):
@@ -151,13 +146,13 @@ def run_values(
         "true_epsilon_upper": run.epsilon(total.delta),
     }
     for metric, found in uppers.items():
-        upper = float(found.upper if isinstance(found, Bounds) else found)
+        upper = found.upper if isinstance(found, Bounds) else found
         if math.isfinite(upper):
             yield Value(metric, upper)
 
 
 def training_values(
-    train: Callable[..., Sequence[Round]],
+    train: Callable,
     network: Any,
     problem: Split,
     plan: Any,

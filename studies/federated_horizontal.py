@@ -119,7 +119,7 @@ class FederatedHorizontal(FederatedStudy):
         mechanisms = calibrated_uploads(
             case.published, queries, use, rounds, total, case.calibration
         )
-        yield Value("parameters", float(network.size))
+        yield Value("parameters", network.size)
         records = len(problem.train_labels)
         yield from run_values(mechanisms, use, rounds, total, records, fresh=True)
         if not private:

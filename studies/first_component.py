@@ -81,8 +81,8 @@ class FirstComponent(Study):
         def score(trial: int, answer: np.ndarray) -> Iterator[Value]:
             directions = principal_directions(answer)[1][:, :1]
             captured = captured_variance(problem, directions)[0]
-            yield Value("error", float(abs(largest - captured)))
+            yield Value("error", abs(largest - captured))
 
-        yield Value("largest_eigenvalue", float(largest))
+        yield Value("largest_eigenvalue", largest)
         query = record_covariance(len(problem), case.settings.records)
         yield from measure_one_answer(problem, "equimodal", query, score, case, point)

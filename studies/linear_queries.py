@@ -49,7 +49,7 @@ from mechanisms import (
     Query,
     Unsupported,
 )
-from mechanisms.base.public_information import WORKLOAD, public_options
+from mechanisms.base.public_information import WORKLOAD, public_options, takes
 from mechanisms.strategies.workload import (
     AllRange,
     Explicit,
@@ -73,6 +73,7 @@ from studies.base.families import RANGES
 from studies.count_query import (
     MapSettings,
     map_counts,
+    prefix_sums,
     random_rectangles,
     rectangle_sums,
 )
@@ -174,8 +175,8 @@ class LinearQueries(Study):
         seed = setup.shared_seed("rectangles")
         rectangles = random_rectangles(matrix.shape, settings.random_queries, seed)
         workloads = {
-            "prefix": tuple(Prefix(cells) for cells in counts.shape),
-            "all-range": tuple(AllRange(cells) for cells in counts.shape),
+            "prefix": tuple(map(Prefix, counts.shape)),
+            "all-range": tuple(map(AllRange, counts.shape)),
             "random": (Explicit(rectangle_rows(rectangles, matrix.shape)),),
         }
         return HistogramQueries(counts, rectangles, workloads)
@@ -189,8 +190,8 @@ class LinearQueries(Study):
         Raises:
             Unsupported: The mechanism refuses all workloads.
         """
-        yield Value("records", float(problem.counts.sum()))
-        yield Value("occupied_cells", float(np.count_nonzero(problem.counts)))
+        yield Value("records", problem.counts.sum())
+        yield Value("occupied_cells", np.count_nonzero(problem.counts))
         budget = point.budget
 
         def served(workloads: dict[str, tuple], **options) -> Iterator[Value]:
@@ -202,7 +203,7 @@ class LinearQueries(Study):
             yield from _exact(mechanism, workloads)
             yield from _measured(mechanism, problem, workloads, case, point)
 
-        if WORKLOAD not in case.mechanism.public_information.values():
+        if not takes(case.mechanism, WORKLOAD):
             yield from served(problem.workloads)
             return
         refusals = {}
@@ -298,7 +299,7 @@ def mean_squared_errors(errors: np.ndarray, rectangles: np.ndarray) -> dict[str,
     """
     maps = errors.reshape(*errors.shape[:2], -1)
     _, rows, columns = maps.shape
-    sums = np.pad(maps.cumsum(axis=1).cumsum(axis=2), ((0, 0), (1, 0), (1, 0)))
+    sums = prefix_sums(maps)
     centred = sums - sums.mean(axis=1, keepdims=True)
     centred -= centred.mean(axis=2, keepdims=True)
     return {

@@ -124,7 +124,7 @@ class NoiseOnly(Study):
         shapes = settings.growth_shapes if growing else settings.gradient_shapes
         return [
             Point(
-                shape=tuple(shape),
+                shape=shape,
                 epsilon=settings.growth_epsilon,
                 delta=settings.growth_delta,
             )
@@ -147,12 +147,13 @@ class NoiseOnly(Study):
         if dataset == "gradient-shapes":
             rng = np.random.default_rng(case.seed(point, "timed"))
             draw = functools.partial(mechanism.sample, rng, 1)
-            yield from seconds_of_draws(draw, "draw_seconds", settings, query.size)
-            chosen = point.shape in map(tuple, settings.svd_shapes)
+            draws = draws_within(settings.timed_draws, settings, query.size)
+            yield from seconds_of_draws(draw, "draw_seconds", draws)
+            chosen = point.shape in settings.svd_shapes
             published = case.calibration == "published"
             if chosen and published and "directions" in case.mechanism.options:
                 draw = draw_with_svd(query, case, point)
-                yield from seconds_of_draws(draw, "svd_draw_seconds", settings, query.size)
+                yield from seconds_of_draws(draw, "svd_draw_seconds", draws)
         elif dataset == "fixed-sensitivity":
             yield from exact_moments(mechanism)
             yield from sampled_moments(mechanism, settings, case.seed(point, "loss"))
@@ -160,12 +161,9 @@ class NoiseOnly(Study):
 
 def family_query(family: str, shape: tuple[int, ...]) -> Query:
     """Return the query of a family, one of the study's `datasets`, at one shape."""
-    size = math.prod(shape)
     if family == "fixed-sensitivity":
-        low, high = 0.0, 1 / math.sqrt(size)
-    else:
-        low, high = -1.0, 1.0
-    return box_query(shape, low, high)
+        return box_query(shape, 0.0, 1 / math.sqrt(math.prod(shape)))
+    return box_query(shape, -1.0, 1.0)
 
 
 def exact_moments(mechanism: AdditiveMechanism) -> Iterator[Value]:
@@ -189,7 +187,7 @@ def sampled_moments(mechanism: AdditiveMechanism, settings: Settings, seed: int)
     mean, error = losses.mean(), losses.std(ddof=1) / math.sqrt(trials)
     if trials >= FEWEST:
         require_mean(mean, error, trials, mechanism.expected_loss(), "expected_loss")
-    yield Value("sampled_trials", float(trials))
+    yield Value("sampled_trials", trials)
     yield Value("sampled_loss", mean, seed=seed)
     yield Value("sampled_loss_error", error, seed=seed)
     for quantile in QUANTILES:
@@ -206,12 +204,10 @@ def draws_within(wanted: int, settings: Settings, size: int) -> int:
     return min(wanted, max(2, settings.largest_draw // size))
 
 
-def seconds_of_draws(
-    draw: Callable[[], object], metric: str, settings: Settings, size: int
-) -> Iterator[Value]:
+def seconds_of_draws(draw: Callable[[], object], metric: str, draws: int) -> Iterator[Value]:
     """Yield the wall-clock seconds of single draws, after an untimed one that warms up."""
     draw()
-    for trial in range(draws_within(settings.timed_draws, settings, size)):
+    for trial in range(draws):
         clock = time.perf_counter()
         draw()
         yield Value(metric, time.perf_counter() - clock, trial, timing=True)

@@ -178,22 +178,20 @@ class PrincipalComponents(Study):
     def measure(self, problem: ScaledRecords, case: Case, point: Point) -> Iterator[Value]:
         """Yield the deviations, accuracy and diagnostics of every release."""
         components = case.settings.components
-        options = dict(case.variant.options)
-        if "components" in case.mechanism.options:
-            options.setdefault("components", components)
+        own = {"components": components} if "components" in case.mechanism.options else {}
         mechanism, seconds = case.timed_calibration(
             covariance_query(*problem.features.shape),
             point.budget,
-            **options,
+            **(own | case.variant.options),
         )
         yield Value("calibrate_seconds", seconds, timing=True)
         if isinstance(mechanism, AdditiveMechanism):
             yield Value("expected_loss", mechanism.expected_loss())
-        yield Value("components", float(components))
-        yield Value("records", float(len(problem.features)))
-        yield Value("records_dropped", float(problem.dropped))
-        yield Value("variance", float(problem.eigenvalues.sum()))
-        yield Value("leading_variance", float(problem.eigenvalues[:components].sum()))
+        yield Value("components", components)
+        yield Value("records", len(problem.features))
+        yield Value("records_dropped", problem.dropped)
+        yield Value("variance", problem.eigenvalues.sum())
+        yield Value("leading_variance", problem.eigenvalues[:components].sum())
 
         for trial in case.trials:
             seed = case.seed(point, trial)
@@ -211,7 +209,7 @@ class PrincipalComponents(Study):
                 deviations = np.abs(problem.eigenvalues - held)
                 numbers["total_deviation"] = deviations[:DEVIATION_COMPONENTS].sum()
             for metric, value in numbers.items():
-                yield Value(metric, float(value), trial, seed=seed)
+                yield Value(metric, value, trial, seed=seed)
 
 
 def projected_accuracy(problem: ScaledRecords, vectors: np.ndarray) -> float:

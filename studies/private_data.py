@@ -141,11 +141,11 @@ class PrivateData(Study):
             yield Value("expected_loss", mechanism.expected_loss())
         settings, dataset = case.settings, case.dataset
         classifier = settings.classifiers[dataset]
-        yield Value("records", float(len(problem.split.train_labels)))
+        yield Value("records", len(problem.split.train_labels))
         if classifier != "logistic":
-            yield Value("epochs", float(settings.training_epochs))
+            yield Value("epochs", settings.training_epochs)
         if used:
-            yield Value("public_records", float(len(problem.split.test_labels)))
+            yield Value("public_records", len(problem.split.test_labels))
         training = Training(epochs=settings.training_epochs, device=settings.device)
 
         def predicted(seen: labelled.Split, seed: int) -> np.ndarray:

@@ -167,9 +167,9 @@ class PrivateFeatures(Study):
         split = problem.split
         if isinstance(mechanism, AdditiveMechanism):
             yield Value("expected_loss", mechanism.expected_loss())
-        yield Value("records", float(len(split.train_labels)))
-        yield Value("epochs", float(case.settings.training_epochs))
-        yield Value("public_records", float(problem.public))
+        yield Value("records", len(split.train_labels))
+        yield Value("epochs", case.settings.training_epochs)
+        yield Value("public_records", problem.public)
         if problem.test_accuracy is not None:
             yield Value("extractor_accuracy", problem.test_accuracy)
         last_layer = tanh_perceptron(query.size, CLASSES)

@@ -257,14 +257,14 @@ class PrivateParameters(Study):
 
     def measure(self, problem: AveragingTask, case: Case, point: Point) -> Iterator[Value]:
         """Yield the privacy that all rounds spend, and F1 and accuracy of the final model."""
-        yield Value("records", float(sum(len(labels) for _, labels in problem.users)))
+        yield Value("records", sum(len(labels) for _, labels in problem.users))
         # An option in the config overrides the study's own information.
         public = case.mechanism.public_information | dict.fromkeys(case.variant.options)
         if CLIPPING_SHARES in public.values():
-            yield Value("public_records", float(len(problem.public[1])))
-        yield Value("test_records", float(len(problem.test[1])))
+            yield Value("public_records", len(problem.public[1]))
+        yield Value("test_records", len(problem.test[1]))
         rounds = case.settings.rounds[case.dataset]
-        yield Value("rounds", float(rounds))
+        yield Value("rounds", rounds)
         for delta_range in _ranges(case, point.epsilon):
             for trial in case.trials:
                 mechanism = _mechanism(problem, delta_range, case, point, trial)
@@ -348,7 +348,6 @@ def _training(
         **progress_of(case, point, trial, {"range": delta_range}),
     )
     inputs, labels = problem.test
-    logits = outputs(problem.network, torch.from_numpy(parameters), inputs)
-    predicted = logits.argmax(axis=1)
+    predicted = outputs(problem.network, torch.from_numpy(parameters), inputs).argmax(axis=1)
     yield Value("f1", weighted_f1(labels, predicted), trial, seed=seeds.noise)
-    yield Value("accuracy", float(np.mean(predicted == labels)), trial, seed=seeds.noise)
+    yield Value("accuracy", np.mean(predicted == labels), trial, seed=seeds.noise)

@@ -40,6 +40,6 @@ def scored_releases(
         seen = in_units(replace(split, train_inputs=released))
         found = predicted(seen, case.shared_seed("training", trial))
         yield Value("training_seconds", time.perf_counter() - clock, trial, timing=True)
-        right = float(np.mean(found == split.test_labels))
+        right = np.mean(found == split.test_labels)
         yield Value("f1", weighted_f1(split.test_labels, found), trial, at or {}, seed)
         yield Value("accuracy", right, trial, at or {}, seed)

@@ -32,6 +32,7 @@ of the private targets.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
@@ -158,14 +159,12 @@ class SplitRecords:
             features: The indices of the features to predict from.
         """
         tests = self.tests(trial, scaling)
-        numbers = self.settings.kernels[kernel][scaling]
         predicted = predict(
             kernel,
             released[:-1].T,
             released[-1],
             tests[:, features],
-            ridge=numbers.ridge,
-            gamma=numbers.gamma,
+            **self.settings.kernels[kernel][scaling].model_dump(),
         )
         return root_mean_square(predicted - tests[:, -1])
 
@@ -178,7 +177,7 @@ class SplitRecords:
 
 def root_mean_square(errors: np.ndarray) -> float:
     """Return the square root of the mean square."""
-    return float(np.sqrt(np.mean(errors**2)))
+    return np.sqrt(np.mean(errors**2))
 
 
 def all_names(dataset: str) -> tuple[str, ...]:
@@ -230,8 +229,7 @@ class Regression(Study):
                 f"records must be less than {len(values)}, the number of records in the data, to "
                 f"leave some for the test; got {settings.records}"
             )
-        names_of_scalings = {name for each in settings.kernels.values() for name in each}
-        scaled = {name: SCALINGS[name](values) for name in sorted(names_of_scalings)}
+        scaled = {name: scale(values) for name, scale in SCALINGS.items()}
         rng = np.random.default_rng(setup.shared_seed("splits"))
         splits = rng.permuted(np.tile(np.arange(len(values)), (settings.trials, 1)), axis=1)
         return SplitRecords(scaled, splits, settings)
@@ -244,9 +242,7 @@ class Regression(Study):
         if case.mechanism.guarantee == "none":
             yield from _controls(problem, everything)
 
-        def score(trial: int, answer: np.ndarray) -> Iterator[Value]:
-            yield from problem.scores(trial, answer, everything)
-
+        score = partial(problem.scores, features=everything)
         ways = treatments_of(case, "unimodal", features)
         yield from measure_treatments(ways, query, problem.private, score, case, point)
         if is_directional(case):
@@ -307,17 +303,13 @@ def _subspace(problem: SplitRecords, case: Case, point: Point) -> Iterator[Value
     """Measure the mechanism on the right features and the target alone."""
     _, right = case.settings.right_features(case.dataset)
     features = feature_names(case.dataset)
-    kept = np.array([i for i, feature in enumerate(features) if feature in right])
+    kept = np.flatnonzero(np.isin(features, right))
     rows = [*kept, len(features)]
-
-    def score(trial: int, answer: np.ndarray) -> Iterator[Value]:
-        yield from problem.scores(trial, answer, kept)
-
     yield from measure_treatments(
         [({"treatment": SUBSPACE}, {})],
         scaled_records(len(rows), point.shape[1]),
         lambda trial: problem.private(trial)[rows],
-        score,
+        partial(problem.scores, features=kept),
         case,
         point,
     )

@@ -224,4 +224,4 @@ def measure_releases(
         for scored in score(trial, answer):
             yield replace(scored, trial=trial, at={**at, **scored.at}, seed=seed)
         for metric, value in diagnostics.items():
-            yield Value(metric, float(value), trial, at, seed)
+            yield Value(metric, value, trial, at, seed)
