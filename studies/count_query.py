@@ -110,8 +110,7 @@ class MapSettings(StudySettings):
 
     def check(self) -> None:
         """Raise Disallowed for a window that ends before it starts."""
-        # Times in ISO form are in the order of their texts.
-        if self.end < self.start:
+        if np.datetime64(self.end) < np.datetime64(self.start):
             raise Disallowed("end", f"a time from {self.start} on", self.end)
 
 
