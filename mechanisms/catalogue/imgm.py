@@ -34,4 +34,4 @@ class IMGM(AdditiveMechanism):
         return self.noise.profile(self.query)
 
     def profile(self):
-        return self.noise.profile(self.query).compose(self.settings["compositions"])
+        return self.profile_of_release().compose(self.settings["compositions"])

@@ -52,9 +52,9 @@ def direction_weights(name: str, workload, directions, size: int) -> np.ndarray:
     seen = workload if directions is None else workload @ directions
     squares = np.sum(seen**2, axis=0)
     if not squares.all():
-        blind = int(np.flatnonzero(squares == 0)[0])
         raise ValueError(
-            f"option {name} must not ignore direction {blind}, whose optimal noise is infinite"
+            f"option {name} must not ignore direction {squares.argmin()}, whose optimal noise is "
+            "infinite"
         )
     return squares
 

@@ -93,7 +93,7 @@ def shaped(radii: np.ndarray, gaps: np.ndarray, low: float, high: float) -> np.n
     At small radii P grows less than for a ball, and P - e^epsilon Q comes closer to P. At large
     radii r^2 is enough.
     """
-    at = int(np.searchsorted(radii, max(low, 0.0)))
+    at = int(np.searchsorted(radii, low))
     gaps = np.where(radii < low, 1 - (1 - gaps[at]) * np.sqrt(radii / radii[max(at, 1)]), gaps)
     falling = np.clip((radii[-1] - radii) / (radii[-1] - high), 0.0, 1.0)
     return admissible(radii, gaps * falling)

@@ -59,10 +59,9 @@ class LatticeTest:
         total = magnitude = (places / self.steps) ** 2
         growth = math.exp(self.epsilon)
         for shift, weights in zip(self.shifts, self.weights, strict=True):
-            own = np.zeros(len(places))
-            own[self.steps : self.steps + len(weights)] = weights
-            moved = np.zeros(len(places))
-            moved[shift:] = own[:-shift]
+            own = np.pad(weights, self.steps)
+            # No weight leaves the array, because no shift exceeds the steps.
+            moved = np.roll(own, shift)
             total = total + own - growth * moved
             magnitude = magnitude + own + growth * moved
         paid = delta * self.weights.max(axis=1)
@@ -90,32 +89,32 @@ def lattice_test(epsilon: float, delta: float, integer: bool, coarse: bool = Fal
     steps = int(np.clip(cells / reach, 1, _NARROW_STEPS if epsilon > _NARROW else _FINEST))
     end = math.ceil(reach * steps)
     shifts = np.array([steps]) if integer else _spread(steps, epsilon)
-    inner, columns = np.arange(-end, end + 1), end + steps
+    inner, columns = np.arange(-end, end + 1), end + steps + 1
     growth, count = math.exp(epsilon), len(inner)
-    share = np.where(np.arange(columns + 1) == 0, 1.0, 0.5)
-    blocks, own = [], _symmetric(inner, share)
-    for j in shifts:
-        blocks.append(own - growth * _symmetric(inner + j, share))
+    share = np.where(np.arange(columns) == 0, 1.0, 0.5)
+    own = _symmetric(inner, share)
+    blocks = [own - growth * _symmetric(inner + j, share) for j in shifts]
     # p(k) - e^epsilon p(k + j) <= t_j(k), sum_k t_j(k) <= delta.
     tests = len(shifts)
-    excess = scipy.sparse.hstack([scipy.sparse.vstack(blocks), -scipy.sparse.eye(tests * count)])
+    rows = tests * count
+    excess = scipy.sparse.hstack([scipy.sparse.vstack(blocks), -scipy.sparse.eye(rows)])
     sums = scipy.sparse.kron(scipy.sparse.eye(tests), np.ones((1, count)))
-    sums = scipy.sparse.hstack([scipy.sparse.csr_array((tests, columns + 1)), sums])
-    squares = (np.arange(columns + 1) / steps) ** 2
+    sums = scipy.sparse.hstack([scipy.sparse.csr_array((tests, columns)), sums])
+    squares = (np.arange(columns) / steps) ** 2
     answer = scipy.optimize.linprog(
-        np.concatenate([squares, np.zeros(tests * count)]),
+        np.concatenate([squares, np.zeros(rows)]),
         A_ub=scipy.sparse.vstack([excess, sums]).tocsr(),
-        b_ub=np.concatenate([np.zeros(tests * count), np.full(tests, delta)]),
-        A_eq=np.concatenate([np.ones(columns + 1), np.zeros(tests * count)])[None, :],
+        b_ub=np.concatenate([np.zeros(rows), np.full(tests, delta)]),
+        A_eq=np.concatenate([np.ones(columns), np.zeros(rows)])[None, :],
         b_eq=[1.0],
         method="highs",
     )
     weights = np.zeros((tests, count))
     if answer.x is not None:
         found = -answer.ineqlin.marginals
-        weights = np.maximum(found[: tests * count].reshape(tests, count), 0.0)
+        weights = np.maximum(found[:rows].reshape(tests, count), 0.0)
         if delta > 0:
-            weights = np.minimum(weights, np.maximum(found[tests * count :], 0.0)[:, None])
+            weights = np.minimum(weights, np.maximum(found[rows:], 0.0)[:, None])
     return LatticeTest(epsilon=epsilon, steps=steps, shifts=shifts, weights=weights)
 
 

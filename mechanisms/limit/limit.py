@@ -165,10 +165,11 @@ def _group(epsilon: float, delta: float) -> tuple[int, float]:
 
 def _sensitivities(query: Query) -> tuple[float, float, float]:
     """Return the sensitivities in l1, l2 and linf; infinite if they are not stated."""
-    l1, linf = (
-        math.inf if s is None else s for s in (query.l1_sensitivity, query.linf_sensitivity)
+    return (
+        query.l1_sensitivity or math.inf,
+        query.l2_sensitivity,
+        query.linf_sensitivity or math.inf,
     )
-    return l1, query.l2_sensitivity, linf
 
 
 def _radii(query: Query) -> dict[str, float]:
@@ -204,6 +205,6 @@ def _signed_changes(query: Query) -> float:
     size = query.size
     crossings = [l1 / linf, (l2 / linf) ** 2, (l1 / l2) ** 2]
     near = [whole(c) for c in crossings if 1 <= c < size for whole in (math.floor, math.ceil)]
-    counts = np.clip(np.array([1, size, *near], float), 1, size)
+    counts = np.array([1, size, *near], float)
     moves = np.minimum(np.minimum(linf, l2 / np.sqrt(counts)), l1 / counts)
     return float((size * counts * moves**2).max())

@@ -39,13 +39,9 @@ def pure_limit(dimension: int, epsilon: float) -> float:
         )
     # A cell of width h loses about (epsilon h)^2. For large epsilon the best theta is near 0.
     least = math.exp(-epsilon / (dimension + 2) - 5.0)
-    nodes = np.unique(
-        np.concatenate(
-            [
-                np.linspace(0.0, 1.0, math.ceil(_CELLS * max(epsilon, 0.2)) + 1),
-                np.geomspace(least, 1.0, _CELLS),
-            ]
-        )
+    nodes = np.union1d(
+        np.linspace(0.0, 1.0, math.ceil(_CELLS * max(epsilon, 0.2)) + 1),
+        np.geomspace(least, 1.0, _CELLS),
     )
     sums = _sums(dimension, epsilon, nodes)
     return float(_on_cells(dimension, nodes, sums).min()) * (1 - _MARGIN)
@@ -82,10 +78,11 @@ def _on_cells(dimension: int, nodes: np.ndarray, sums: np.ndarray) -> np.ndarray
 def _sums(dimension, epsilon, theta):
     """Return S_(M-1), ..., S_(M+2), (4, n) for theta (n,), times one number for all."""
     first, last = _first_and_last(dimension, epsilon)
-    edges = np.arange(first, last + 1) + theta[:, None]
+    shells = np.arange(first, last + 1)
+    edges = shells + theta[:, None]
     middle = dimension / epsilon
     # M >= 2 here, so the weight of a radius of 0 is 0.
-    falls = epsilon * (np.arange(first, last + 1) - middle)
+    falls = epsilon * (shells - middle)
     weights = np.exp(scipy.special.xlogy(dimension - 1, edges / middle) - falls)
     return np.array([(weights * edges**j).sum(axis=1) for j in range(4)])
 

@@ -28,7 +28,7 @@ from mechanisms.limit.ball_test import (
     shaped,
 )
 from mechanisms.limit.caps import cap, cap_density, cap_height
-from mechanisms.limit.threshold_test import ThresholdTest, split
+from mechanisms.limit.threshold_test import ThresholdTest, shifted_height, split
 from mechanisms.privacy.spherical.spherical_optimum import least_noise
 from mechanisms.privacy.spherical.spherical_profile import SphericalProfile
 
@@ -79,10 +79,9 @@ def refined_test(dimension: int, epsilon: float, delta: float) -> ThresholdTest:
                 near.append(found[-1])
                 if dimension <= _RECURSIVE:
                     break
+    best = max(near or found, key=lambda test: _bound_on_grid(test, delta))
     if near:
-        best = max(near, key=lambda test: _bound_on_grid(test, delta))
         return max((_finest(best, delta), best), key=lambda test: test.lower(delta))
-    best = max(found, key=lambda test: _bound_on_grid(test, delta))
     refined = _refined(best, delta, _REFINEMENTS)
     return best if _reaches(best, delta, refined.lower(delta)) else refined
 
@@ -179,16 +178,16 @@ def _recursive_tests(dimension, epsilon, delta, weight, slack) -> list[Threshold
 
 def _largest_dying(dimension, epsilon, delta, radii, weights, slack) -> np.ndarray:
     """Return gaps (nodes, weights) for the largest nu on a grid for which P falls to 0."""
-    low, high = np.zeros(len(weights)), 1.5 * dimension * gaussian_scale(epsilon, delta) ** 2
-    high = np.full(len(weights), high)
+    low = np.zeros(len(weights))
+    high = np.full(len(weights), 1.5 * dimension * gaussian_scale(epsilon, delta) ** 2)
     gaps, shares = np.zeros((len(radii), len(weights))), np.geomspace(1e-4, 1, _TRIALS)
     for _ in range(_ROUNDS):
         levels = low[:, None] + (high - low)[:, None] * shares
-        pairs = np.broadcast_to(weights[:, None], levels.shape).ravel(), levels.ravel()
+        pairs = np.repeat(weights, _TRIALS), levels.ravel()
         found, dies = _recursion(dimension, epsilon, delta, radii, *pairs, slack)
         dies = dies.reshape(levels.shape)
         for k in np.flatnonzero(dies.any(axis=1)):
-            last = int(np.flatnonzero(dies[k])[-1])
+            last = np.flatnonzero(dies[k])[-1]
             gaps[:, k], low[k] = found[:, k * _TRIALS + last], levels[k, last]
             high[k] = levels[k, min(last + 1, _TRIALS - 1)]
         high = np.where(dies.any(axis=1), high, levels[:, 0])
@@ -203,7 +202,6 @@ def _recursion(
     gaps = np.zeros((len(radii), len(levels)))
     outer = np.ones_like(gaps)
     columns = np.arange(len(levels))
-    dead = np.zeros(len(levels), bool)
     grown = np.zeros(len(levels), bool)
     # At small radii, at which noise of many dimensions hardly ever lies, gaps of a ball suffice.
     known = int(np.searchsorted(radii, bulk(dimension, gaussian_scale(epsilon, delta))[0], "left"))
@@ -220,7 +218,7 @@ def _recursion(
             share = (r - outer[below, columns]) / width
             gap = gaps[below, columns] * (1 - share) + gaps[below + 1, columns] * share
             gap = np.maximum(gap, 0.0)
-            shifted = cap(gap * (2 * (r - 1) + gap) / (2 * r), dimension)
+            shifted = cap(shifted_height(gap, r), dimension)
         wanted = levels - r * r + slack * np.maximum(r * r - 2 * levels, 0.0)
         own = wanted / weights + math.exp(epsilon) * shifted
         dead = own <= 0
@@ -301,7 +299,7 @@ def _programme(test: ThresholdTest, delta: float, step: float, free: bool, extra
     slopes = own_slopes / left[:, None] - shifted_slopes / right[:, None]
     by_weight = own / left - shifted / right - slopes.sum(axis=1)
     above = np.column_stack([-slopes, -by_weight, least / right])
-    grown = (np.eye(count - 1, count, 1) - np.eye(count - 1, count)) * unit
+    grown = np.diff(np.eye(count), axis=0) * unit
     increasing = np.column_stack([grown, -grown.sum(axis=1), np.zeros(count - 1)])
     slack = _SLACK * np.maximum(r * r - 2 * least, 0.0) / left
     size = max(least, delta * weight)
@@ -325,7 +323,7 @@ def _log_steps(test: ThresholdTest) -> np.ndarray:
     """Return the relative change, at most 1, of each gap that to first order multiplies P by e."""
     own, _ = test.heights(test.radii)
     probability = cap(own, test.dimension) * test.radii
-    slope = cap_density(own, test.dimension) * (1 + test.radii - test.gaps) * test.gaps
+    slope = cap_density(own, test.dimension) * test.outer * test.gaps
     steep = slope > probability
     return np.divide(probability, slope, out=np.ones_like(slope), where=steep)
 
@@ -334,18 +332,15 @@ def _slopes(test: ThresholdTest, r: np.ndarray):
     """Return derivatives of weight P and weight e^epsilon Q by the gaps, (len(r), nodes) each."""
     own, shifted = test.heights(r)
     inner = np.interp(r, test.outer, test.radii)
-    own_slope = np.where(
-        r > 0,
-        (1 + r - np.interp(r, test.radii, test.gaps)) / np.where(r > 0, r, 1.0),
-        1 / test.radii[1],
-    )
-    # The derivative of the height by the gap at X is (r - 1 + k) / r = X / r. X itself moves too.
+    first = np.where(r > 0, r, test.radii[1])
+    own_slope = (1 + r - np.interp(r, test.radii, test.gaps)) / first
+    # The derivative of the height by the gap at X is (r - 1 + k) / r = X / r. X itself moves
+    # too. Up to r = 1, X is 0.
     at = _piece(test.radii, inner)
-    moving = 1 - np.diff(test.gaps)[at] / np.diff(test.radii)[at]
-    shifted_slope = np.where(r > 1, inner / np.maximum(r, 1.0) / moving, 0.0)
+    moving = 1 - (np.diff(test.gaps) / np.diff(test.radii))[at]
+    shifted_slope = inner / np.maximum(r, 1.0) / moving
     own_part = cap_density(own, test.dimension) * own_slope
     shifted_part = cap_density(shifted, test.dimension) * shifted_slope
-    first = np.where(r > 0, r, test.radii[1])
     return (
         test.weight * _interpolation(test.radii, first, own_part),
         test.weight * math.exp(test.epsilon) * _interpolation(test.radii, inner, shifted_part),
@@ -369,9 +364,7 @@ def _with_more_nodes(test: ThresholdTest, delta: float) -> ThresholdTest:
     """Add a node in the middle of each piece on which values lie below the least on the grid."""
     low = _below_grid(test, delta, 8)
     inner = np.interp(low, test.outer, test.radii)
-    pieces = np.unique(
-        np.concatenate([_piece(test.radii, low), _piece(test.radii, inner[low > 1])])
-    )
+    pieces = np.union1d(_piece(test.radii, low), _piece(test.radii, inner[low > 1]))
     radii = np.union1d(test.radii, (test.radii[pieces] + test.radii[pieces + 1]) / 2)
     gaps = np.interp(radii, test.radii, test.gaps)
     return replace(test, radii=radii, gaps=admissible(radii, gaps))

@@ -72,14 +72,8 @@ class ThresholdTest:
     def heights(self, r: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return 1 + u_1 at the edges of the caps that have the probabilities P and Q."""
         gap = np.interp(r, self.radii, self.gaps)
-        # At r = 0 the height is its limit, which is the slope of the first piece of k.
-        own = gap + np.divide(gap, r, np.full_like(r, self._first_slope), where=r > 0) * (
-            1 - gap / 2
-        )
-        far = np.maximum(r, 1.0)
-        gap = np.interp(r, self.outer, self.gaps)
-        shifted = gap * (2 * (far - 1) + gap) / (2 * far)
-        return own, np.where(r > 1, shifted, 0.0)
+        own = gap + self._slope_to(r, gap) * (1 - gap / 2)
+        return own, shifted_height(np.interp(r, self.outer, self.gaps), r)
 
     def values(self, r: np.ndarray) -> np.ndarray:
         """Return r^2 + weight (P - e^epsilon Q), without bounds on rounding errors."""
@@ -109,10 +103,7 @@ class ThresholdTest:
         # The largest error of an interpolated gap.
         blur = 8 * _ULP * float(self.gaps.max())
         ends = [np.maximum(np.interp(r, self.radii, self.gaps) - blur, 0.0) for r in (a, b)]
-        slopes = [
-            np.divide(k, r, np.full_like(r, self._first_slope), where=r > 0)
-            for k, r in zip(ends, (a, b), strict=True)
-        ]
+        slopes = [self._slope_to(r, k) for k, r in zip(ends, (a, b), strict=True)]
         own = np.minimum(*ends) + np.minimum(*slopes) * (1 - (np.maximum(*ends) + 2 * blur) / 2)
         # K at a node is rounded, which moves k(X(r)) along the slopes of neighbouring pieces.
         steep = np.pad(np.abs(np.diff(self.gaps) / np.diff(self.outer)), 1)
@@ -120,8 +111,7 @@ class ThresholdTest:
         piece = np.clip(np.searchsorted(self.outer, a, "right") - 1, 0, len(steep) - 1)
         gap = np.maximum(*(np.interp(r, self.outer, self.gaps) for r in (a, b)))
         gap += blur + 4 * _ULP * b * steep[piece]
-        far = np.maximum(b, 1.0)
-        shifted = np.where(b > 1, gap * (2 * (far - 1) + gap) / (2 * far), 0.0)
+        shifted = shifted_height(gap, b)
         error = cap_error(self.dimension)
         own = cap(own, self.dimension) * (1 - error)
         shifted = np.where(b > 1, cap(shifted, self.dimension) * (1 + error) + _TINY, 0.0)
@@ -129,9 +119,16 @@ class ThresholdTest:
         weighted = self.weight * gain
         return a * a * (1 - 4 * _ULP) + weighted - 8 * _ULP * np.abs(weighted)
 
-    @property
-    def _first_slope(self) -> float:
-        return self.gaps[1] / self.radii[1]
+    def _slope_to(self, r: np.ndarray, gap: np.ndarray) -> np.ndarray:
+        """k / r; at r = 0 its limit, the slope of the first piece."""
+        first = np.full_like(r, self.gaps[1] / self.radii[1])
+        return np.divide(gap, r, first, where=r > 0)
+
+
+def shifted_height(gap: np.ndarray, r: np.ndarray) -> np.ndarray:
+    """1 + u_1 at the edge of the cap whose probability is Q(r), for `gap` = k(X(r))."""
+    far = np.maximum(r, 1.0)
+    return np.where(r > 1, gap * (2 * (far - 1) + gap) / (2 * far), 0.0)
 
 
 def split(edges: np.ndarray, pieces: int) -> np.ndarray:
@@ -154,5 +151,5 @@ def _lower(test: ThresholdTest, delta: float, tolerance: float) -> float:
         cuts = np.linspace(a[low], b[low], _PIECES + 1)
         a, b = cuts[:-1].ravel(), cuts[1:].ravel()
         bounds = test._on_cells(a, b)
-    least = min(least, float(bounds.min(initial=math.inf)))
+    least = min(least, float(bounds.min()))
     return least - delta * test.weight * (1 + 4 * _ULP)

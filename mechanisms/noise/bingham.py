@@ -54,7 +54,7 @@ def sample_bingham(
     state[:, 1::2] = uniform.swapaxes(0, 1)
     exponents = exponents - exponents.mean()
     trace = np.empty((0, chains))
-    sweeps, r_hat = LEAST_SWEEPS, math.inf
+    sweeps = LEAST_SWEEPS
     while True:
         more = [_sweep(state, exponents, rng) for _ in range(sweeps - len(trace))]
         trace = np.concatenate([trace, more])

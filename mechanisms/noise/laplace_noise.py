@@ -63,17 +63,15 @@ class IndependentLaplace(Noise):
             return _gram_bounds(query)
         if shifts is None:
             return None
-        norm = math.hypot(shifts.width * math.sqrt(shifts.count), shifts.rest)
-        if norm <= query.l2_sensitivity * (1 + 1e-9):
+        if shifts.norm <= query.l2_sensitivity * (1 + 1e-9):
             return shifts, shifts
         # In the l2 ball ||D||_1 is largest if all elements change by the same amount.
         total = min(
             shifts.count * shifts.width + shifts.rest,
             math.sqrt(query.changed) * query.l2_sensitivity,
         )
-        linf = math.inf if query.linf_sensitivity is None else query.linf_sensitivity
         return (
-            concentrated(total, linf, query.changed),
+            concentrated(total, query.linf_sensitivity or math.inf, query.changed),
             Shifts(query.changed, total / query.changed, 0.0),
         )
 

@@ -58,11 +58,10 @@ class MatrixDeviations:
     @cached_property
     def element_weights(self) -> tuple[np.ndarray, np.ndarray]:
         """Arrays (m,) and (n,) whose entries i and j multiply to mu of a unit change of (i, j)."""
-        rows, columns = (
+        return tuple(
             1 / std if directions is None else np.linalg.norm(directions / std, axis=1)
             for std, directions in self.axes
         )
-        return rows, columns
 
     def mu_of(self, change: np.ndarray) -> float:
         """Return mu of one change (m, n)."""
@@ -85,11 +84,10 @@ class MatrixDeviations:
 
     def roots(self) -> tuple[np.ndarray, np.ndarray]:
         """Return R diag(1 / row_std) (m, m) and C diag(1 / column_std) (n, n)."""
-        rows, columns = (
+        return tuple(
             np.diag(1 / std) if directions is None else directions / std
             for std, directions in self.axes
         )
-        return rows, columns
 
     def least_directions(self, rank: int) -> tuple[np.ndarray, np.ndarray]:
         """Return the directions of least noise of the rows (m, rank) and the columns (n, rank)."""

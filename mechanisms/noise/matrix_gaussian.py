@@ -64,9 +64,8 @@ class MatrixGaussian(MatrixDeviations, Noise):
         )
 
     def parameters(self):
-        products = self.row_std.min() * self.column_std.min()
         largest = self.row_std.max() * self.column_std.max()
-        return {"sigma_min": float(products), "sigma_max": float(largest)}
+        return {"sigma_min": self.least_std, "sigma_max": float(largest)}
 
     def profile(self, query):
         """Return the Gaussian profile of the largest mu over all changes, or bounds on it."""
@@ -96,8 +95,7 @@ class MatrixGaussian(MatrixDeviations, Noise):
     def squared_norm_survival(self, threshold):
         if not self.independent:
             return None
-        sigma = self.parameters()["sigma_min"]
-        return scipy.special.chdtrc(self.size, np.asarray(threshold) / sigma**2)
+        return scipy.special.chdtrc(self.size, threshold / self.least_std**2)
 
     def workload_variance(self, factors):
         """Return prod_k tr(V_k U_k U_k^T) over both axes, V_k being the Gram matrix of factor k.

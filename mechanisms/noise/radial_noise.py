@@ -130,7 +130,7 @@ class Spherical(RadialNoise):
         return {"b": self.scale, "a": self.radial_shape, "power": self.power}
 
     def squared_norm_survival(self, threshold):
-        radius = np.sqrt(np.asarray(threshold)) / self.scale
+        radius = np.sqrt(threshold) / self.scale
         return scipy.special.gammaincc(self.radial_shape / self.power, radius**self.power)
 
     def _profile(self, sensitivity):

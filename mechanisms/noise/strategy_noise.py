@@ -152,7 +152,7 @@ class StrategyLaplace(Noise):
             strategy.estimate(np.eye(strategy.measurements)) for strategy in self.strategies
         )
         cumulants = quadratic_form_cumulants(*(each @ each.T for each in estimators))
-        return LossMoments(tuple(float(k) for k in cumulants * self.scale ** np.arange(2, 10, 2)))
+        return LossMoments(tuple((cumulants * self.scale ** np.arange(2, 10, 2)).tolist()))
 
     def mean_loss(self) -> float:
         """Return E L = 2 scale^2 tr((A^T A)^-1)."""

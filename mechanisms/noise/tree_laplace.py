@@ -77,7 +77,7 @@ class TreeLaplace(Noise):
                 f"{LARGEST_SUBTREE} cells, got {largest}; expected_loss() is exact at any size"
             )
         cumulants = sum(copies * self._subtree_cumulants(kind) for kind, copies in kinds.items())
-        return LossMoments(tuple(float(k) for k in cumulants))
+        return LossMoments(tuple(cumulants.tolist()))
 
     def _subtree_cumulants(self, shape: tuple[int, ...]) -> np.ndarray:
         """Return the first four cumulants of L for one block of the top level, (4,)."""

@@ -114,8 +114,7 @@ def _line(
     with np.errstate(divide="ignore", over="ignore"):
         falling = np.exp(np.minimum(epsilon, 0.0))
         rising = np.exp(epsilon + np.log(alpha))
-    above, between, below = (
+    return tuple(
         np.where(epsilon < 0, falling * (1.0 - alpha - curve), 1.0 - curve - rising)
-        for curve in (delta.upper, delta.value, delta.lower)
+        for curve in reversed(delta)
     )
-    return above, between, below

@@ -49,9 +49,7 @@ def greedy_weights(lengths: np.ndarray) -> list[np.ndarray]:
         gains = damped / (SHARES**2 + mass[:, None] * damped)
         reach = apart + damping * (energy - apart)
         errors = (error[:, None] - gains * reach[:, None]) / SHARES**2
-        choice = errors.argmin(axis=1)
-        share = SHARES[choice]
-        error = errors[np.arange(len(blocks)), choice]
+        share, error = SHARES[errors.argmin(axis=1)], errors.min(axis=1)
         shrink = 1 / (share**2 + mass * (1 - share) ** 2)
         mass, apart = mass * shrink, energy * shrink**2
         response *= np.repeat(shrink, 2**level)[: len(lengths)]

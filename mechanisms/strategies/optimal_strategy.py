@@ -150,7 +150,7 @@ def _fixed_point(gram: np.ndarray) -> Strategy:
             best, error = strategy, reached
         bound = max(bound, dual.bound)
         if error <= bound * (1 + (TOLERANCE if dual.regular else SINGULAR_TOLERANCE)):
-            return Strategy(gram=best, error=error, lower_bound=bound)
+            break
         if dual.bound < last:
             # The extrapolation went too far: restart from the last point, without its history.
             points, moves, last = points[-1:], moves[-1:], 0.0
@@ -162,12 +162,14 @@ def _fixed_point(gram: np.ndarray) -> Strategy:
             last = dual.bound
         log_v = _extrapolated(points, moves, np.sqrt(v))
         log_v = np.maximum(log_v - log_v.max(), np.log(_LEAST_SHARE))
-    if not dual.regular and error <= bound * (1 + _LARGEST_SINGULAR_GAP):
-        return Strategy(gram=best, error=error, lower_bound=bound)
-    raise Unsupported(
-        f"found no optimal strategy for {len(gram)} cells in {_ITERATIONS} iterations: the gap "
-        f"reached is {error / bound - 1:.3g}; choose a workload with fewer or more similar cells"
-    )
+    else:
+        if dual.regular or error > bound * (1 + _LARGEST_SINGULAR_GAP):
+            raise Unsupported(
+                f"found no optimal strategy for {len(gram)} cells in {_ITERATIONS} iterations: the "
+                f"gap reached is {error / bound - 1:.3g}; choose a workload with fewer or more "
+                "similar cells"
+            )
+    return Strategy(gram=best, error=error, lower_bound=bound)
 
 
 def _convex_program(gram: np.ndarray) -> Strategy:
@@ -175,7 +177,7 @@ def _convex_program(gram: np.ndarray) -> Strategy:
     import cvxpy
 
     values, vectors = scipy.linalg.eigh(gram)
-    kept = values > _rounding(values)
+    kept = values > rounding(values)
     variable = cvxpy.Variable(gram.shape, PSD=True)
     error = cvxpy.matrix_frac(vectors[:, kept] * np.sqrt(values[kept]), variable)
     columns = cvxpy.diag(variable) <= 1
@@ -232,7 +234,7 @@ def _dual(gram: np.ndarray, v: np.ndarray) -> _Dual:
     scaled *= root_v[:, None]
     values, vectors = scipy.linalg.eigh(scaled, driver="evd", overwrite_a=True, check_finite=False)
     # Values that are rounding errors are dropped: that can only lower the bound.
-    roots = np.sqrt(np.where(values > _rounding(values), values, 0.0))
+    roots = np.sqrt(np.where(values > rounding(values), values, 0.0))
     return _Dual(
         roots=roots,
         vectors=vectors,
@@ -287,7 +289,7 @@ def _extrapolated(
     return following - (np.diff(points, axis=0).T + bends) @ share
 
 
-def _rounding(values: np.ndarray) -> float:
+def rounding(values: np.ndarray) -> float:
     """Return the size below which eigenvalues of a semidefinite matrix may be rounding errors."""
     return len(values) * np.finfo(float).eps * float(values.max())
 

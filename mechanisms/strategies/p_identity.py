@@ -25,7 +25,7 @@ from mechanisms.strategies.cell_groups import (
     grouped,
     sums_of_groups,
 )
-from mechanisms.strategies.optimal_strategy import duration
+from mechanisms.strategies.optimal_strategy import duration, rounding
 
 LARGEST_SIZE = 1024
 # Cells for each row of Theta, our choice. For prefix sums and all ranges over 64 and 256 cells,
@@ -190,8 +190,8 @@ def _best(gram: np.ndarray, rows: int) -> tuple[np.ndarray, float]:
             starts = []
     found = [_descend(start, workload) for start in starts]
     if levels:
+        rivals = [reached for _, reached in found]
         found.append((theta, error))
-        rivals = [reached for _, reached in found[:-1]]
         if len(rivals) != 1 and error <= (1 + _HIDDEN) * min(rivals, default=error):
             found.append(_descend(theta, workload))
     theta, error = min(found, key=lambda each: each[1])
@@ -262,5 +262,5 @@ def _svd_bound(gram: np.ndarray) -> float:
     """
     values = scipy.linalg.eigvalsh(gram)
     # The roots of eigenvalues that are zero up to rounding would add up.
-    values[values < len(gram) * np.finfo(float).eps * values.max()] = 0.0
+    values[values < rounding(values)] = 0.0
     return float(np.sqrt(values).sum() ** 2 / len(gram))

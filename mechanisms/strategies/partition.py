@@ -16,7 +16,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from mechanisms.strategies.tree import BlockTree
+from mechanisms.strategies.greedy_h import bucket_tree
 
 
 def dyadic_partition(
@@ -50,7 +50,7 @@ def dyadic_partition(
         Whether a bucket starts at each cell, boolean (trials, n).
     """
     size = len(values)
-    tree = BlockTree(shape=(size,), branching=2, height=(size - 1).bit_length() + 1)
+    tree = bucket_tree(size)
     lengths = tree.counts(np.ones(size))
     sensitivity = sum(2 * (1 - 1 / length.max()) for length in lengths)
     scale = l1_sensitivity * sensitivity / epsilon
@@ -61,9 +61,7 @@ def dyadic_partition(
         means = np.repeat(total / length, length.astype(int))
         deviations = np.add.reduceat(np.abs(values - means), starts)
         noise = rng.laplace(scale=scale, size=(trials, len(starts))) if scale else 0.0
-        own = np.maximum(
-            np.broadcast_to(deviations + charge, (trials, len(starts))) + noise, charge
-        )
+        own = np.maximum(deviations + charge + noise, charge)
         children = own if best is None else tree.block_sums(best)
         splits.append(children < own)
         best = np.minimum(own, children)
@@ -114,9 +112,8 @@ def published_partition(
     chosen = np.zeros((trials, size + 1), dtype=int)
     for end in range(1, size + 1):
         totals = cheapest[:, end - lengths] + costs[end]
-        choice = totals.argmin(axis=1)
-        cheapest[:, end] = totals[rows, choice]
-        chosen[:, end] = choice
+        cheapest[:, end] = totals.min(axis=1)
+        chosen[:, end] = totals.argmin(axis=1)
     came_from = np.arange(size + 1) - lengths[chosen]
     came_from[:, 0] = 0  # trials whose path has ended stay there
 

@@ -37,11 +37,9 @@ def layer_budgets(count: int, budget: Budget) -> list[Budget]:
 
 
 def _are_sizes(value) -> bool:
-    if value is None:
-        return True
-    if not isinstance(value, (list, tuple)) or not value:
-        return False
-    return all(map(is_count, value))
+    return value is None or (
+        isinstance(value, (list, tuple)) and len(value) > 0 and all(map(is_count, value))
+    )
 
 
 class LLAGP(AdditiveMechanism):
@@ -76,7 +74,7 @@ class LLAGP(AdditiveMechanism):
                 f"option layers must add up to M for an answer of shape (1, M), got {sum(layers)} "
                 f"for shape {query.shape}"
             )
-        widest = np.inf if query.linf_sensitivity is None else query.linf_sensitivity
+        widest = query.linf_sensitivity or math.inf
         std = np.array(
             [
                 min(query.l2_sensitivity, widest * np.sqrt(size)) / mu_for(b.epsilon, b.delta)
@@ -158,7 +156,7 @@ def _clipped(query: Query, thresholds) -> Query:
         )
     a, b = query.element_range
     widths = np.minimum((b - a) * parts, query.linf_sensitivity)
-    l1 = math.inf if query.l1_sensitivity is None else query.l1_sensitivity
+    l1 = query.l1_sensitivity or math.inf
     # The factor allows for the rounding of the sum.
     if query.structure is not None or l1 * (1 + 1e-9) < widths.sum():
         raise Unsupported(

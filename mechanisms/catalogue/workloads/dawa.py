@@ -146,7 +146,7 @@ class DawaPublished(TwoStage):
         which the event is most likely. The result is None if no neighbour makes it more likely.
         """
         before = self._log_all_single(spikes(self.query.size, {}))
-        after = max(self._log_all_single(deviations) for deviations in self._changed())
+        after = max(map(self._log_all_single, self._changed()))
         return EventProfile(log_p=after, log_q=before) if after > before else None
 
     def _log_all_single(self, deviations) -> float:

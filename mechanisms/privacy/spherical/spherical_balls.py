@@ -86,7 +86,7 @@ def meeting(noise: SphericalLaw, y: np.ndarray, epsilon: np.ndarray) -> Meeting:
     far = np.maximum(u - FAR, 0.0)
     excess = np.expm1(u - far)
     log_distance = np.log(noise.ratio) - log_v / noise.power - far
-    distance = np.exp(np.minimum(np.maximum(log_distance, _NEAREST), _FURTHEST))
+    distance = np.exp(np.clip(log_distance, _NEAREST, _FURTHEST))
     reach = distance - excess
     if noise.gap == 0 and noise.power <= 1:
         reach = np.where(distance > 1, _bounded_reach(noise, log_v, epsilon, excess), reach)
@@ -121,7 +121,7 @@ def _log_radius_ratio(noise: SphericalLaw, log_v: np.ndarray, epsilon: np.ndarra
     most = np.minimum(most, epsilon / gap)
     shift = np.log(p / gap) + log_v
     omega = scipy.special.wrightomega(p / gap * (epsilon + np.exp(log_v)) + shift)
-    u = np.minimum(np.maximum((np.log(omega) - shift) / p, 0.0), most)
+    u = np.clip((np.log(omega) - shift) / p, 0.0, most)
     grown = np.exp(log_v + p * u)
     excess = gap * u - grown * np.expm1(-p * u) - epsilon
     return np.maximum(u - excess / (gap + p * grown), 0.0)

@@ -156,7 +156,7 @@ def _scan(noise: SphericalLaw, epsilon: np.ndarray) -> np.ndarray:
     y = _window(noise.order, _STEPS + 1)
     largest = epsilon / noise.gap if noise.gap > 0 else np.zeros_like(epsilon)
     low = noise.power * (np.log(noise.ratio) - np.logaddexp(0.0, largest)) - np.log(noise.order)
-    low = np.minimum(np.maximum(low, y[0]), y[-2])[:, None]
+    low = np.clip(low, y[0], y[-2])[:, None]
     inner = low + (y[-1] - low) * (np.arange(_SCAN) + 0.5) / _SCAN
     return np.sort(np.hstack([np.broadcast_to(y, (epsilon.size, y.size)), inner]))
 
@@ -215,13 +215,11 @@ def _crossings(
         levels = np.sign(_HEIGHTS) * np.sqrt(-np.expm1(-(_HEIGHTS**2) / (noise.dimension - 1)))
     above = balls.height > levels[:, None, None]
     side, owner, step = np.nonzero(above[..., 1:] != above[..., :-1])
-    if not owner.size:
-        return owner, step, np.empty(0)
     height, low, high = levels[side], balls.u[owner, step + 1], balls.u[owner, step]
     u = _meeting_at(noise, epsilon[owner], height, low, high)
     log_v = noise.power * (np.log(noise.ratio) - u - _log_distance(u, height))
     at = log_v - np.log(noise.order)
-    return owner, step, np.minimum(np.maximum(at, y[owner, step]), y[owner, step + 1])
+    return owner, step, np.clip(at, y[owner, step], y[owner, step + 1])
 
 
 def _meeting_at(
@@ -269,7 +267,7 @@ def log_tail(noise: SphericalLaw, y: np.ndarray, height: np.ndarray) -> np.ndarr
     For a uniform direction, sqrt(M - 1) times the cotangent of its angle to an axis has Student's
     law with M - 1 degrees of freedom.
     """
-    z = np.minimum(np.maximum(height, -1.0), 1.0)
+    z = np.clip(height, -1.0, 1.0)
     freedom = noise.dimension - 1
     beyond = scipy.special.stdtr(freedom, -z * np.sqrt(freedom / (1 - z**2)))
     return np.log(beyond) + _log_density(noise, y)
@@ -284,7 +282,7 @@ def _log_density(noise: SphericalLaw, y: np.ndarray) -> np.ndarray:
 
 def _log_tail_bound(noise: SphericalLaw, y: np.ndarray, height: np.ndarray) -> np.ndarray:
     """Return a cheap upper bound on `log_tail`, about log M above it at most."""
-    top = np.minimum(np.maximum(height, 0.0), 1.0)
+    top = np.clip(height, 0.0, 1.0)
     return _log_density(noise, y) + 0.5 * (noise.dimension - 1) * np.log1p(-(top**2))
 
 

@@ -141,13 +141,11 @@ class SphericalProfile(PrivacyProfile):
 
     def _log_delta(self, epsilon: np.ndarray) -> Bounds:
         found = _estimate(self._noise, epsilon.tobytes())
-        value, error = found.log_delta.copy(), found.relative_error.copy()
-        log_survival = found.log_survival
-        value[epsilon >= self.largest_loss] = -np.inf
-        error[~np.isfinite(value)] = 0.0
-        # An ulp of epsilon counts -d log delta / d epsilon = P(L > epsilon) / delta - 1 times.
+        value = np.where(epsilon < self.largest_loss, found.log_delta, -np.inf)
         seen = np.isfinite(value)
-        slope = np.expm1(np.where(seen, log_survival, 0.0) - np.where(seen, value, 0.0))
+        error = np.where(seen, found.relative_error, 0.0)
+        # An ulp of epsilon counts -d log delta / d epsilon = P(L > epsilon) / delta - 1 times.
+        slope = np.expm1(np.where(seen, found.log_survival, 0.0) - np.where(seen, value, 0.0))
         with np.errstate(divide="ignore", over="ignore"):
             # P(L > epsilon) is at least delta, but for rounding.
             error = 2 * error + _ALLOWANCE + 8 * ULP * epsilon * np.maximum(slope, 0.0)
