@@ -62,8 +62,9 @@ def evaluate(folder: Path, only: str | None = None) -> pd.DataFrame:
         if only or judge.reads_results or folder.name == REFERENCE:
             finding = finding_on(claim, judge, folder / "studies")
         else:
-            without_rows = "It needs no rows: the reference run judges it."
-            reason = claim.arguments.get("missing", without_rows)
+            reason = claim.arguments.get(
+                "missing", "It needs no rows: the reference run judges it."
+            )
             finding = not_run(reason, claim.decided_by)
         differs = differences(claim.paper, judge.read_studies(claim.arguments))
         rows.append(_row(claim, finding, folder.name) | {"differs": differs})

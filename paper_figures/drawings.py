@@ -113,8 +113,8 @@ def drawing(
         paper = function.__module__.split(".")[1]
         if kind not in ("figures", "tables") or not name.startswith(f"{paper}_"):
             raise ValueError(
-                f"the drawing {name!r} of the kind {kind!r} needs a name that begins with "
-                f"{paper + '_'!r}, and one of the kinds 'figures' and 'tables'"
+                f"the drawing {name!r} of the kind {kind!r} needs a name that begins with {paper}_ "
+                "and one of the kinds 'figures' and 'tables'"
             )
         # A list that is derived from several figures can name a study twice.
         read = (tuple(dict.fromkeys(names)) for names in (needs, timings, maps))

@@ -172,7 +172,9 @@ def exact_moments(mechanism: AdditiveMechanism) -> Iterator[Value]:
     if loss.mean == 0:
         return
     for metric in ("raw_kurtosis", "raw_skewness", "central_kurtosis", "central_skewness"):
-        yield Value(metric, getattr(loss, metric))
+        # Noise with heavy tails has infinite moments.
+        if math.isfinite(getattr(loss, metric)):
+            yield Value(metric, getattr(loss, metric))
     tails = mechanism.noise.squared_norm_survival(np.array(TAIL_FACTORS) * loss.mean)
     if tails is not None:
         for factor, tail in zip(TAIL_FACTORS, tails, strict=True):

@@ -58,9 +58,10 @@ class RadialNoise(Noise, RadialDensity):
             log_raw = [log + 2 * k * log_scale for k, log in enumerate(self.log_moments(), 1)]
             finite = sum(map(mpmath.isfinite, log_raw))
             # A cumulant follows from the moments up to its own order.
-            raw = (mpmath.exp(log) for log in (*log_raw[:finite], *[mpmath.ninf] * (4 - finite)))
-            cumulants = LossMoments.of_sum(tuple(raw)).cumulants
-        return LossMoments((*cumulants[:finite], *[math.inf] * (4 - finite)))
+            missing = 4 - finite
+            raw = [*map(mpmath.exp, log_raw[:finite]), *[0] * missing]
+            cumulants = LossMoments.of_sum(raw).cumulants
+        return LossMoments((*cumulants[:finite], *[math.inf] * missing))
 
     def parameters(self):
         return {"scale": self.scale}
