@@ -57,7 +57,7 @@ class Judge:
 
     @property
     def reads_results(self) -> bool:
-        """Whether the function reads results of a run; if not, it computes all numbers itself."""
+        """Whether the function reads the results of a run."""
         return bool(self.studies or self.timings) or "study" in self.schema.model_fields
 
     def read_studies(self, arguments: Mapping[str, Any]) -> tuple[str, ...]:
@@ -99,14 +99,14 @@ def judge(
 ):
     """Declare a function as a judge.
 
-    The function takes the results as its first argument if it reads any, that is, if `studies` or
-    `timings` are given here or if it has the keyword argument `study`.
+    The function takes the results as its first argument if it reads any, that is, if `studies` are
+    given here or if it has the keyword argument `study`. `timings` come beside one of these.
 
     Raises:
-        TypeError: `studies` is one text.
+        TypeError: `studies` is a string.
     """
     if isinstance(studies, str):
-        raise TypeError(f"studies must be a tuple of names, such as ({studies!r},); got one text")
+        raise TypeError(f"studies must be a tuple of names, such as ({studies!r},), not a string")
 
     def declare(function: Callable[..., Finding]) -> Callable[..., Finding]:
         function.judge = Judge(function.__name__, tuple(studies), tuple(timings), function)

@@ -127,7 +127,7 @@ def label_ends(ax: plt.Axes, curves: Sequence[Curve], height: float) -> None:
     ]
     for curve, text, end, place in zip(curves, texts, ends, spread(ends, heights), strict=True):
         colour = look(curve.representative).colour
-        # A short line links each label to its curve, because grey print loses the colours.
+        # A short line leads from the end of the curve to its label: grey print loses the colours.
         ax.plot(
             [1.0, 1.04], [end, place], color=colour, lw=0.7, transform=ax.transAxes,
             clip_on=False, scalex=False, scaley=False,

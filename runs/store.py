@@ -25,13 +25,13 @@ def cell_file(run: Path, stem: str) -> Path:
 
 
 def provenance_in(path: Path) -> Provenance | None:
-    """Return the provenance of the cell in a file; None if the file is missing or damaged."""
+    """Return the provenance in the file of a cell; None if it cannot be read. See `note_in`."""
     note = note_in(path)
     return note and Provenance.from_json(note)
 
 
 def is_current(cell: CellSpec, run: Path) -> bool:
-    """Return whether a cell has results from its present code, settings and data."""
+    """Return whether the stored results of a cell come from its code, settings and data."""
     found = provenance_in(cell_file(run, cell.stem))
     return found is not None and not found.differs(cell)
 

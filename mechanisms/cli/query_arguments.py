@@ -86,7 +86,7 @@ def add_mechanism_arguments(parser: argparse.ArgumentParser) -> None:
         "--calibration",
         choices=CALIBRATIONS,
         default="published",
-        help="noise as published, or rescaled to the budget's true privacy (default: published)",
+        help="noise as published, or rescaled until it truly has the budget (default: published)",
     )
     parser.add_argument(
         "--option",
@@ -151,11 +151,12 @@ def given_fields(options) -> dict[str, object]:
 def mechanism_of(options, warn_if_refuted: bool = False) -> Mechanism:
     """Return the mechanism that the command line describes.
 
-    `options.notes` get its warnings, and a note if its claim has another delta than the budget.
+    Its warnings are stored in `options.notes`, with a note if it claims pure or local privacy and
+    the budget has delta > 0.
 
     Args:
-        warn_if_refuted: Whether to warn if its profile refutes the claim, which some commands judge
-            themselves.
+        warn_if_refuted: Whether to warn if the mechanism's profile refutes its claim. Commands that
+            judge the claim themselves pass False.
     """
     query = query_of(options)
     budget = Budget(epsilon=options.epsilon, delta=options.delta)
@@ -175,7 +176,7 @@ def mechanism_of(options, warn_if_refuted: bool = False) -> Mechanism:
 
 
 def with_option_names(text: str) -> str:
-    """Replace the names of `Query` fields in a text by the options of the command line."""
+    """Write fields of `Query`, their values and the calibration in a text as options."""
     text = text.replace('calibration="exact"', "--calibration exact")
     text = _FIELD_NAME.sub(lambda found: f"--{found[0].replace('_', '-')}", text)
     return _FIELD_AND_VALUE.sub(r"--\1 \3", text)

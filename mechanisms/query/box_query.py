@@ -1,4 +1,4 @@
-"""The query that several papers ask: a tensor with elements in a range that may become any other."""
+"""The query of several papers: a tensor with elements in a range that may become any other."""
 
 import math
 

@@ -10,7 +10,7 @@ def scale_columns(values: np.ndarray) -> np.ndarray:
     """Map every column of an array (N, m) onto [-1, 1]; a constant column becomes zero.
 
     The least and the largest value of a column become exactly -1 and 1, so that no value lies
-    outside [-1, 1]. `sklearn.preprocessing.minmax_scale` misses both by rounding.
+    outside [-1, 1]. `sklearn.preprocessing.minmax_scale` may miss them by rounding.
     """
     low, high = values.min(axis=0), values.max(axis=0)
     varies = low < high
@@ -54,7 +54,7 @@ def principal_directions(symmetric: np.ndarray) -> tuple[np.ndarray, np.ndarray]
 
 
 def captured_variance(covariance: np.ndarray, directions: np.ndarray) -> np.ndarray:
-    """Return the variance v^T C v along each column v of `directions` (mvg2018 eq. 4).
+    """Return the variance v^T C v along each column v of `directions`, as in mvg2018 eq. 4.
 
     C is `covariance` (m, m), `directions` is (m, k), and the result is (k,).
     """
