@@ -1,8 +1,8 @@
 """Check that a privacy guarantee is false, or true:  python check_certificate.py FILE ...
 Let P and Q be the probabilities of an event E, a set of outputs y, for neighbours x and x'.
-(epsilon, delta)-privacy says that P - e^epsilon Q <= delta for every E. From a certificate, the
-function of its mechanism computes the scale of the noise by the paper's formula, and P and Q in
-interval arithmetic. Its neighbours differ by "is"; the claim allows at most "at_most"."""
+(epsilon, delta)-privacy says that P - e^epsilon Q <= delta for every E. The function named after a
+certificate's mechanism computes P and Q in interval arithmetic, and the scale of the noise by the
+paper's formula, or checks it. The neighbours differ by "is"; the claim allows "at_most"."""
 
 import json
 import re
@@ -81,7 +81,7 @@ def product_noise(epsilon, delta, scale, m, distance_squared, k, tau):
 
 
 def tldp(epsilon, delta, scale, changed, change, laplace, weight, z=0, cells=1, score=1):
-    """E: some y_i = x_i; or N, and no y_i = x'_i. k of the i components change, each by `step`.
+    """k components change, each by `step`. E, over these: some y_i = x_i; or N, and no y_i = x'_i.
     For Gaussian noise, N is a half-space. For Laplace noise, divide the line from x_i to x'_i into
     `cells` equal parts. The score of y_i is the number of their midpoints that lie between y_i and
     x'_i. N says that the k scores have a sum of at least `score`."""
@@ -116,7 +116,7 @@ def dawa(epsilon, delta, scale, n, l1, l2_squared, linf, start, stride):
     """E: every bucket is one cell, so DAWA rejects every interval of 2, 4, 8 ... cells.
     x' has n equal cells. In x, every stride-th cell from `start` on is larger by linf. An interval
     of `size` cells, j of them larger, has the deviation 2 linf j (size - j) / size. P is a lower
-    bound: if an interval has larger cells, j is the least number that it can have of them."""
+    bound: if an interval has larger cells, j is at most the least number that it can have."""
     changed, unit, log_p, log_q = range(start, n, stride), 4 * l1[1] / epsilon, 0, 0
     norms = l1[0] == len(changed) * linf[0] and l2_squared[0] == l1[0] * linf[0]
     require(norms, f"l1 and l2_squared are not those of {len(changed)} changes by linf")

@@ -35,7 +35,7 @@ def parse(path: Path) -> dict:
     The pickle is read with `weights_only`, so it cannot run code.
 
     Raises:
-        DataError: a file is not the published one.
+        DataError: the file cannot be read, or has the wrong number of parameters.
     """
     import torch
 

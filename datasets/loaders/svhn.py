@@ -1,6 +1,6 @@
 """SVHN, cropped digits: 73,257 + 26,032 colour images, from the two MATLAB files.
 
-One record is one digit. A house number has several digits: adjacency by digit does not protect it.
+One record is one digit. Adjacency by digit does not protect a house number of several digits.
 """
 
 from pathlib import Path
@@ -43,7 +43,7 @@ def parse(train: Path, test: Path) -> Images:
     """Return uint8 images (n, 3, 32, 32) and int64 labels 0..9, where 10 in the files becomes 0.
 
     Raises:
-        DataError: a file is not the published one.
+        DataError: a file cannot be read, or has the wrong number of records.
     """
     images = Images(*_read_part(train), *_read_part(test))
     require_rows(ENTRY, train=len(images.train_labels), test=len(images.test_labels))
@@ -51,7 +51,7 @@ def parse(train: Path, test: Path) -> Images:
 
 
 def _read_part(path: Path) -> Part:
-    """Read a file's `X` (height, width, channel, image) and its column `y` of labels 1..10."""
+    """Read images from `X` (height, width, channel, image), and labels from `y`, 10 as 0."""
     with reading(path, "not a MATLAB file of SVHN"):
         content = scipy.io.loadmat(path, variable_names=("X", "y"))
         pixels = np.ascontiguousarray(content["X"].transpose(3, 2, 0, 1))

@@ -23,7 +23,7 @@ class Extracted:
     Args:
         split: The private training records and the test records, each with its label. The inputs
             are features in (-1, 1), float32 (n, ...).
-        public: Number of public records that the extractor was trained on.
+        public: Number of public records that the extractor was trained on; 0 for ImageNet's.
         test_accuracy: Test accuracy in [0, 1] of the extractor with the head that was trained
             together with it; None if there is no such head.
     """
@@ -45,6 +45,7 @@ def extract(cut: Cut, data: Split, share: float, training: Training, seed: int) 
 
     Raises:
         ValueError: The share leaves no public record or no private one.
+        ArithmeticError: An output of the trained network is not finite.
     """
     records = len(data.train_labels)
     count = round(share * records)

@@ -1,4 +1,4 @@
-"""Controls for every study: the exact answer, and an answer that ignores the data."""
+"""Controls for studies: the exact answer, and an answer that ignores the data."""
 
 from dataclasses import dataclass
 
@@ -62,7 +62,7 @@ class RandomAnswer(Mechanism):
     look = ("#888888", "x", 46)
 
     def profile(self):
-        """Return delta 0 at every epsilon: any two data sets give the same distribution."""
+        """Return the profile of delta 0 at every epsilon: all data sets give one distribution."""
         return GaussianProfile(mu=0.0)
 
     def _release(self, value, rng):

@@ -1,14 +1,16 @@
-"""Stage 1 of DAWA: a private partition of a vector into intervals whose cells are alike.
+"""Stage 1 of DAWA: a partition of a vector into intervals whose cells are alike.
+
+`dyadic_partition` is private; `published_partition` is what the authors publish, and is not.
 
 The cost of a bucket is its deviation sum |x_i - mean|, which is the error of spreading its total
-evenly, plus the expected size of the noise on that total, plus Laplace noise. The cheapest
-partition is chosen.
+evenly, plus the expected size of the noise on that total. Laplace noise is added to the costs, and
+the cheapest partition is chosen.
 
 Sensitivity: if one cell of a bucket of l cells changes by 1, its distance from the mean changes by
 at most 1 - 1/l and the distances of the l - 1 other cells by at most 1/l each. So the deviation
 changes by at most 2 (1 - 1/l). A change of l1 norm D within the bucket is a chain of such changes
-and moves the deviation by at most 2 (1 - 1/l) D. In a histogram D <= 1 if one record is added or
-removed, and D <= 2 if one is replaced.
+and moves the deviation by at most 2 (1 - 1/l) D. In a histogram whose records count B each, D <= B
+if one record is added or removed, and D <= 2 B if one is replaced.
 """
 
 import math

@@ -27,7 +27,7 @@ from mechanisms.strategies.partition import (
 
 
 class TwoStage(Mechanism):
-    """The two stages that all variants of DAWA share: partition, then measure."""
+    """Partition, then measure: variants of DAWA differ in the first stage, `_partition`."""
 
     options = {
         "ratio": Option(
@@ -112,7 +112,7 @@ class Dawa(TwoStage):
     _partition = staticmethod(dyadic_partition)
 
     def profile(self):
-        """Return the profile of randomised response: no epsilon-DP release is worse."""
+        """Return the bound by randomised response: no epsilon-DP release is worse."""
         return BoundedProfile(
             above=PureProfile(largest=self.budget.epsilon),
             slack="its partition depends on the data, and only the claim bounds what that costs",
@@ -190,7 +190,7 @@ def hilbert_order(shape: tuple[int, int]) -> np.ndarray:
     while half:
         down, right = (row & half) > 0, (column & half) > 0
         place += half * half * ((3 * down) ^ right)
-        # In the left half the curve is transposed; in the lower left quarter also mirrored.
+        # In the left half the curve is transposed; in the lower left quarter it is turned first.
         mirrored = down & ~right
         row = np.where(mirrored, side - 1 - row, row)
         column = np.where(mirrored, side - 1 - column, column)
