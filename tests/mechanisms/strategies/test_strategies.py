@@ -27,23 +27,8 @@ from mechanisms.strategies.workload import (
     Prefix,
     Total,
 )
+from tests.mechanisms.range_workloads import random_ranges, windows
 from tests.peak_memory import peak_of
-
-
-def windows(cells, width):
-    """Return all ranges of one width as a workload."""
-    starts = np.arange(cells - width + 1)[:, None]
-    return Explicit(
-        ((np.arange(cells) >= starts) & (np.arange(cells) < starts + width)).astype(int)
-    )
-
-
-def random_ranges(cells, queries, seed=0):
-    """Return a workload of ranges whose ends are drawn uniformly, then ordered."""
-    ends = np.random.default_rng(seed).integers(cells, size=(queries, 2))
-    first, last = np.sort(ends, axis=1).T[:, :, None]
-    return Explicit(((np.arange(cells) >= first) & (np.arange(cells) <= last)).astype(int))
-
 
 EXAMPLES = [
     *(kind(n) for kind in (Identity, Total, Average, Prefix, AllRange) for n in (1, 2, 7)),

@@ -16,8 +16,8 @@ from mechanisms.strategies.workload import (
     Identity,
     Kronecker,
     Prefix,
-    RandomRanges,
 )
+from tests.mechanisms.range_workloads import random_ranges
 
 
 def units(tree):
@@ -62,9 +62,9 @@ def test_least_squares_agree_with_dense_algebra(shape, branching):
     ("shape", "factors"),
     [
         ((37,), (AllRange(37),)),
-        ((37,), (RandomRanges(37, 12),)),
+        ((37,), (random_ranges(37, 12),)),
         ((6, 9), (Prefix(6), AllRange(9))),
-        ((6, 9), (RandomRanges(54, 20),)),
+        ((6, 9), (random_ranges(54, 20),)),
         ((1, 5), (Identity(1), Prefix(5))),
     ],
     ids=str,

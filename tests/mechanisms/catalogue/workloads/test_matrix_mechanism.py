@@ -14,8 +14,9 @@ from mechanisms.catalogue.gaussian import classic_multiplier
 from mechanisms.noise.loss_moments import quadratic_form_cumulants
 from mechanisms.noise.strategy_noise import StrategyGaussian, sensitivity_bounds
 from mechanisms.strategies.optimal_strategy import optimal_strategy
-from mechanisms.strategies.workload import AllRange, Explicit, Kronecker, Prefix, Width
+from mechanisms.strategies.workload import AllRange, Explicit, Kronecker, Prefix
 from mechanisms.verification.verification import HOLDS, verify
+from tests.mechanisms.range_workloads import windows
 
 BUDGET, PURE = Budget(epsilon=0.5, delta=1e-5), Budget(epsilon=0.5)
 GAUSSIAN, LAPLACE = "matrix-mechanism", "matrix-mechanism-l1"
@@ -172,9 +173,9 @@ def test_one_workload_stated_in_four_ways():
 
 
 def test_a_workload_with_parameters_is_given_as_an_object():
-    width = calibrated(counts(9), workload=Width(9, 3)).noise
-    assert width.workload_variance((Width(9, 3),)) == pytest.approx(
-        width.sigma**2 * optimal_strategy(Width(9, 3).gram()).error, rel=1e-9
+    width = calibrated(counts(9), workload=windows(9, 3)).noise
+    assert width.workload_variance((windows(9, 3),)) == pytest.approx(
+        width.sigma**2 * optimal_strategy(windows(9, 3).gram()).error, rel=1e-9
     )
 
 
