@@ -111,11 +111,10 @@ def drawing(
 
     def declare(function):
         paper = function.__module__.split(".")[1]
-        if kind not in ("figures", "tables") or not name.startswith(f"{paper}_"):
-            raise ValueError(
-                f"the drawing {name!r} of the kind {kind!r} needs a name that begins with {paper}_ "
-                "and one of the kinds 'figures' and 'tables'"
-            )
+        if kind not in ("figures", "tables"):
+            raise ValueError(f"the kind of {name} must be 'figures' or 'tables', got {kind!r}")
+        if not name.startswith(f"{paper}_"):
+            raise ValueError(f"the name of the drawing {name} must begin with {paper}_")
         # A list that is derived from several figures can name a study twice.
         read = (tuple(dict.fromkeys(names)) for names in (needs, timings, maps))
         function.drawing = Drawing(name, paper, kind, *read, function)

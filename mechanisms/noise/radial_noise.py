@@ -56,12 +56,11 @@ class RadialNoise(Noise, RadialDensity):
         with mpmath.workdps(60):
             log_scale = mpmath.log(self.scale)
             log_raw = [log + 2 * k * log_scale for k, log in enumerate(self.log_moments(), 1)]
-            finite = sum(map(mpmath.isfinite, log_raw))
-            # A cumulant follows from the moments up to its own order.
-            missing = 4 - finite
-            raw = [*map(mpmath.exp, log_raw[:finite]), *[0] * missing]
-            cumulants = LossMoments.of_sum(raw).cumulants
-        return LossMoments((*cumulants[:finite], *[math.inf] * missing))
+            infinite = list(map(mpmath.isinf, log_raw))
+            # A cumulant follows from the moments up to its order, and is infinite with the last.
+            raw = np.where(infinite, 0, list(map(mpmath.exp, log_raw)))
+            cumulants = LossMoments.of_sum(tuple(raw)).cumulants
+        return LossMoments(tuple(np.where(infinite, math.inf, cumulants).tolist()))
 
     def parameters(self):
         return {"scale": self.scale}

@@ -245,10 +245,16 @@ def test_both_files_have_one_layout_with_legends_at_their_distance(tmp_path, mon
     assert label.y0 > axis.get_legend().get_window_extent().y1
 
 
-@pytest.mark.parametrize(("name", "kind"), [("mine_fig1", "figures"), ("suite_fig1", "figure")])
-def test_a_drawing_needs_the_prefix_of_its_paper_and_a_known_kind(name, kind):
+@pytest.mark.parametrize(
+    ("name", "kind", "message"),
+    [
+        ("mine_fig1", "figures", "mine_fig1 must begin with suite_"),
+        ("suite_fig1", "figure", "must be 'figures' or 'tables', got 'figure'"),
+    ],
+)
+def test_a_drawing_needs_the_prefix_of_its_paper_and_a_known_kind(name, kind, message):
     def draws(results): ...
 
     draws.__module__ = "paper_figures.suite.mine"
-    with pytest.raises(ValueError, match=f"{name!r} of the kind {kind!r} needs a name"):
+    with pytest.raises(ValueError, match=message):
         drawings.drawing(name, kind=kind, needs=())(draws)

@@ -133,8 +133,16 @@ class RadialProfile(PrivacyProfile):
         return np.clip(mass(window.end) - mass(y), 0.0, 1.0)
 
     def log_mean_square(self) -> float:
-        """Return log E||x||^2, a ratio of the integrals of f in M + 2 and in M dimensions."""
-        whole, raised = self._window(), replace(self, dimension=self.dimension + 2)._window()
+        """Return log E||x||^2, a ratio of the integrals of f in M + 2 and in M dimensions.
+
+        Raises:
+            ValueError: E||x||^2 is infinite, or nearly.
+        """
+        whole = self._window()
+        try:
+            raised = replace(self, dimension=self.dimension + 2)._window()
+        except ValueError as error:
+            raise ValueError("E||x||^2 is infinite, or nearly: choose a lighter tail") from error
         found = raised.peak - whole.peak + math.log(raised.total / whole.total)
         return found + 2 * math.log(self.scale)
 

@@ -121,6 +121,12 @@ def test_the_law_of_the_radius_is_that_of_the_density(freedom, size):
     assert profile.log_mean_square() == pytest.approx(np.log(mean), abs=1e-6)
 
 
+def test_an_infinite_mean_square_is_refused():
+    profile = RadialProfile(dimension=4, density=Student(2, 4), scale=1.0, sensitivity=1.0)
+    with pytest.raises(ValueError, match="is infinite, or nearly"):
+        profile.log_mean_square()
+
+
 def test_losses_have_this_profile():
     profile = RadialProfile(dimension=6, density=Student(5, 6), scale=1.0, sensitivity=1.0)
     losses = profile.sample_losses(np.random.default_rng(1), 400_000)
