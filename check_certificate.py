@@ -15,7 +15,7 @@ except ImportError:
     sys.exit("error: the checker needs python-flint: run pip install python-flint")
 
 ctx.prec = 128  # bits
-WRONG_FILE = "not a JSON file of results/reference/certificates (of limits: check_limit.py):"
+WRONG_FILE = "not a JSON file of results/reference/certificates (for limits: check_limit.py):"
 PI, TWO, TINY = arb.pi(), arb(2), fmpq(1, 10**9)
 NUMBER = re.compile(r"-?\d{1,40}((\.\d{1,60})?(e-?\d{1,3})?|/[1-9]\d{0,60})", re.ASCII)
 FIELDS = "claim", "step", "bound", "setting", "mechanism", "neighbours", "noise", "event"
@@ -29,7 +29,7 @@ def require(condition, problem):
 def parse_number(value):  # an integer; a decimal or fraction as text; a size and its limit
     if type(value) is dict:
         size, limit = parse_number(value["is"]), parse_number(value["at_most"])
-        require(len(value) == 2 and 0 < size <= limit, f"0 < is <= at_most is false: {value}")
+        require(len(value) == 2 and 0 < size <= limit, f"not 0 < is <= at_most: {value}")
         return size, limit
     require(type(value) is int or NUMBER.fullmatch(value), f"no decimal or fraction: {value!r}")
     return value if type(value) is int else fmpq(*Fraction(value).as_integer_ratio())
@@ -87,7 +87,7 @@ def tldp(epsilon, delta, scale, changed, change, laplace, weight, z=0, cells=1, 
     x'_i. N says that the k scores have a sum of at least `score`."""
     (k, i), (step, width), e = changed, change, arb(epsilon)
     require(0 <= weight < 1, f"the weight {weight} is not in [0, 1)")
-    require(type(k) is int and laplace in (0, 1), f"no integer {k}, or neither 0 nor 1: {laplace}")
+    require(type(k) is int and laplace in (0, 1), f"k = {k} is no integer or laplace not 0 or 1")
     if laplace:
         b, midpoints = width / e, [step * fmpq(2 * j + 1, 2 * cells) for j in range(cells)]
         tails = [arb(1), *((-each / b).exp() / 2 for each in midpoints), arb(0)]
@@ -155,7 +155,7 @@ def check(given):  # returns what the certificate proves, as a line
     ((kind, value),), step["epsilon"] = bound.items(), fmpq(step["epsilon"])
     scale, p, q = LAWS[given["mechanism"]](**step, **x, **noise, **event)
     require({*given, "step"} == {*FIELDS} and not claim, "a field is missing or unknown")
-    require(abs(noise["scale"] / scale - 1) < TINY, f"the formula gives the scale {scale}")
+    require(abs(noise["scale"] / scale - 1) < TINY, f"the scale is not the formula's, {scale}")
     require(0 < rate <= 1 > delta >= 0 < epsilon, "the rate, delta or epsilon is out of range")
     # P and Q are those of the best event if the certificate has no parameter of an event.
     every_event = [*x, *noise, *event] in (["scale"], ["distance", "scale"]) and "step" not in given
