@@ -41,7 +41,7 @@ from runs.cell_spec import CellSpec
 from runs.cells import cells_of, results_folder
 from runs.config import read_config
 from runs.provenance import commit_of_tree
-from runs.result_table import CELL, OK, STATUSES, DamagedTable
+from runs.result_table import CELL, FAILURES, OK, STATUSES, DamagedTable
 from runs.results import REFERENCE, RESULTS, frame_of, require_known, tables_of
 from runs.runner import CellError, run_cells
 from runs.start import start
@@ -57,8 +57,9 @@ SAMPLE = 5
 def main(arguments: list[str] | None = None) -> int:
     """Run one command and return its exit status.
 
-    The status is 1 if data or a cell fails, if a file of results is damaged, or if numbers lie
-    outside their tolerances. It is 2 for bad input. After `start`, it is Snakemake's.
+    The status is 1 if data, a cell or a point of `run` fails, if a file of results is damaged, or
+    if numbers lie outside their tolerances. It is 2 for bad input. After `start`, it is
+    Snakemake's.
     """
     options = _parser().parse_args(arguments)
     try:
@@ -203,9 +204,10 @@ def _run(options) -> int:
         place = f"{place}, {name} {given}"
     (cell,) = cells
     path = _measure(cell, config, results_folder(config))
-    print(_cell_table(frame_of(read_cell(path)[0]), all_studies()[cell.study]))
+    rows = frame_of(read_cell(path)[0])
+    print(_cell_table(rows, all_studies()[cell.study]))
     print(f"rows, seconds and memory in {path}")
-    return 0
+    return int(rows["status"].isin(FAILURES).any())
 
 
 def _cell_table(rows: pd.DataFrame, study: Study) -> str:

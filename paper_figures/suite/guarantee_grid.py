@@ -13,7 +13,7 @@ from mechanisms.privacy.gaussian_profile import mu_for
 from mechanisms.query.words import rounded_up
 from paper_figures import pyplot as plt
 from paper_figures.drawings import DrawingError, Drawn, drawing
-from paper_figures.selections import guarantee_of, size_of
+from paper_figures.selections import size_of
 from paper_figures.style import PAGE, legend_order, look, mechanism_title
 from paper_figures.suite.headline import FALSE_COLOUR, QUERY, published_deltas, select_one_epsilon
 from runs.results import Results
@@ -139,12 +139,10 @@ def _format_true_delta(row) -> str:
     return at_least(row.true) if row.true > 0.99 else f"{row.true:.2g}"
 
 
-def _claim(lower: float, upper: float, stated: float) -> str:
-    # The tolerances allow for rounding in the calibration and in a true delta of zero.
-    most = stated * (1 + 1e-6) + 1e-300
-    if lower > most:
+def _claim(true: pd.Series) -> str:
+    if true["lower"] > true["allowed"]:
         return FALSE
-    return TRUE if upper <= most else OPEN
+    return TRUE if true["upper"] <= true["allowed"] else OPEN
 
 
 def _claims_at(rows: pd.DataFrame, size: int, epsilon: float, delta: float) -> pd.DataFrame:
@@ -158,17 +156,16 @@ def _claims_at(rows: pd.DataFrame, size: int, epsilon: float, delta: float) -> p
         noise = losses.drop_duplicates("calibration").set_index("calibration")["value"]
         if "published" not in noise or mechanism not in deltas.index:
             continue
-        pure = guarantee_of(mechanism) in ("pure", "local")
-        stated, true = 0.0 if pure else delta, deltas.loc[mechanism]
+        true = deltas.loc[mechanism]
         outside = (losses["message"] != "").any()
         records.append(
             {
                 "mechanism": mechanism,
-                "claimed": stated,
+                "claimed": true["claimed"],
                 "true": true["value"],
                 "lower": true["lower"],
                 "upper": true["upper"],
-                "claim": NONE if outside else _claim(true["lower"], true["upper"], stated),
+                "claim": NONE if outside else _claim(true),
                 "published": noise["published"] / gaussian,
                 "equal": noise.get("exact", math.nan) / gaussian,
             }

@@ -63,7 +63,7 @@ def test_every_figure_of_trained_models_says_what_stands_behind_it(figure, train
     (study,) = figure.studies
     (dataset,) = {need.partition("/")[2] for need in figure.needs} - {""} or {"mnist"}
     drawn = figure.function(trained(study, dataset))
-    assert len(drawn.caption.split()) <= 80
+    assert len(drawn.caption.split()) <= 70
     assert "2 trials" in drawn.caption
     assert "(official data)" in drawn.caption
     assert "Run as published only: Laplace." in drawn.note

@@ -81,6 +81,23 @@ def test_what_is_unsupported_is_told_and_no_failure(capsys):
     assert f"\nexpected_loss: {meaning}\n" in capsys.readouterr().out
 
 
+def test_a_mechanism_that_fails_ends_with_status_1(tmp_path, monkeypatch, capsys):
+    monkeypatch.syspath_prepend(tmp_path)
+    Path("broken.py").write_text(
+        "from mechanisms.catalogue.laplace import Laplace\n"
+        "class Broken(Laplace):\n"
+        "    key = 'broken'\n"
+        "    @classmethod\n"
+        "    def noise_for(cls, query, budget):\n"
+        "        raise RuntimeError('no noise today')\n"
+    )
+    Path("broken.yaml").write_text(Path(TINY).read_text() + "\nalso: ['broken:Broken']\n")
+    arguments = ["run", "count_query", "--dataset", "city", "--config", "broken.yaml"]
+    assert main([*arguments, "--mechanism", "broken"]) == 1
+    shown = capsys.readouterr().out
+    assert "no numbers:\nerror: 12x12, epsilon 0.5: RuntimeError: no noise today" in shown
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
