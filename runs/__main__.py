@@ -93,13 +93,12 @@ def _check(options) -> int:
             stale[f"other {', '.join(changed)}"] += 1
         packages.update(found.other_packages())
     points = sum(len(cell.points) for cell in cells)
-    jobs = len(batches_of(config))
     print(
-        f"{options.what}: {len(cells)} cells in {jobs} job{'s' * (jobs != 1)}, with {points} "
-        f"grid points; {stale.total()} cells have no current result"
+        f"{options.what}: {len(cells)} cells, {len(batches_of(config))} jobs and {points} grid "
+        f"points; {stale.total()} cells have no current result"
     )
     for words, count in (*stale.most_common(), *packages.most_common()):
-        print(f"  {words}: {count} cell{'s' * (count != 1)}")
+        print(f"  {words}: {count}")
     return 0
 
 
@@ -241,10 +240,7 @@ def _redo(options) -> int:
     wanted = {name: getattr(options, name) for name in ("study", "dataset", "mechanism", "status")}
     stems = redo(RESULTS / options.name, wanted, other_packages=options.other_packages)
     print("\n".join(stems))
-    print(
-        f"{len(stems)} cell{'s' * (len(stems) != 1)} of {options.name} will be measured again by "
-        "its next run"
-    )
+    print(f"cells of {options.name} that its next run will measure again: {len(stems)}")
     return 0
 
 

@@ -454,11 +454,11 @@ def harder_tasks_need_more(
     slow, fast = (_finals(results.rows, HORIZONTAL, names) for names in (hard, easy))
     finals = slow | fast
     gains = {name: each.level("non-private") - each.floor[0] for name, each in finals.items()}
-    effects = {
-        f"{one.title} learns more than {other.title}": _gain_kept(one, other, mechanism)
+    effects = dict(
+        _gains_compared(one, other, mechanism, margin)
         for one, other in itertools.product(fast.values(), slow.values())
         if min(gains[one.dataset], gains[other.dataset]) > margin
-    }
+    )
     parts = [*_noise_of_uploads(hard, easy, mechanism), *order(effects, margin=margin)]
     # If training without noise gains nothing, a mechanism can keep no share of the gain.
     reason = f"training without noise gains at most {margin:g}"
@@ -475,7 +475,8 @@ def harder_tasks_need_more(
             "rounds. It falls as 1/epsilon while the epsilon of a release is far below the number "
             "of its elements, so that there these ratios are those of the epsilons of equal noise. "
             "Accuracies: the share of training without noise's gain over random answers or the "
-            "majority class, whichever scores more."
+            "majority class, whichever scores more, at the smallest budget of both at which the "
+            "easier task is learned."
         ),
         calibration="published",
         **_sizes(results.rows, {HORIZONTAL: finals}),
@@ -500,22 +501,27 @@ def _noise_of_uploads(hard: list[str], easy: list[str], mechanism: str) -> list[
     ]
 
 
-def _gain_kept(one: Scores, other: Scores, mechanism: str) -> Mean:
-    """Return the share of the gain that a mechanism keeps on one data set minus that on another.
+def _gains_compared(one: Scores, other: Scores, mechanism: str, margin: float) -> tuple[str, Mean]:
+    """Compare how much of the gain of training without noise a mechanism keeps on two data sets.
 
-    The gain is that of training without noise. The shares are averaged over the budgets of both
-    data sets, trial by trial.
+    The budget is the smallest of both at which the mechanism has learned on `one`, by `margin`. At
+    large ones, it keeps all of the gain on both.
+
+    Returns:
+        The name of the comparison, and the share of the gain on `one` minus that on `other`.
     """
-    both = (set(scores.at(mechanism=mechanism).epsilons) for scores in (one, other))
-    shared = sorted(set.intersection(*both))
-    required(shared, CannotJudge(f"{one.title} and {other.title} share no budget of {mechanism}"))
+    learned = one.keep_learned([mechanism], margin).at(mechanism=mechanism).epsilons
+    shared = set(other.at(mechanism=mechanism).epsilons).intersection(learned)
+    words = f"{one.title} and {other.title} share no budget of {mechanism}"
+    epsilon = min(required(shared, CannotJudge(words)))
     shares = []
     for scores in (one, other):
         floor, _ = scores.floor
-        scored = scores.by_trial(mechanism, shared)
-        gain = (scored["value"] - floor) / (scores.level("non-private") - floor)
-        shares.append(scored.assign(value=gain))
-    return paired(*shares)
+        scored = scores.by_trial(mechanism, [epsilon])
+        scored["value"] -= floor
+        scored["value"] /= scores.level("non-private") - floor
+        shares.append(scored)
+    return f"{one.title} learns more than {other.title} at {epsilon:g}", paired(*shares)
 
 
 @judge(studies=(VERTICAL,))

@@ -192,7 +192,7 @@ def _learning(scores: Scores, *, spent: pd.DataFrame, above: float, margin: floa
     lower += [statement(label_of(*at), True, "is noise") for at in low if at in noise]
     silent = every(f"{scores.title}, no model learns up to {above:g}", lower)
     if query_size(scores.rows, PARAMETERS, scores.dataset) < NETWORKS[scores.dataset]["paper"].size:
-        silent = confirm_or_leave_open(silent, "the paper's network would get more noise")
+        silent = confirm_or_leave_open(silent, "the paper's network has more parameters like these")
     return [
         silent,
         some(f"{scores.title}, some model learns above", [*leader, *_missing_results(high, run)]),

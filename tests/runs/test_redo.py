@@ -79,7 +79,7 @@ def test_damaged_cells_are_always_among_them(run):
 def test_from_the_command_line(run, capsys):
     assert main(["redo", "mine", "--status", "error", "--study", "counts"]) == 0
     assert capsys.readouterr().out == (
-        "counts/city/half--published\n1 cell of mine will be measured again by its next run\n"
+        "counts/city/half--published\ncells of mine that its next run will measure again: 1\n"
     )
     assert main(["redo", "yours"]) == 2
     assert "results has no run with cells 'yours'; it has mine" in capsys.readouterr().err

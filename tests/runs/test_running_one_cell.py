@@ -142,7 +142,7 @@ def test_missing_data_are_told_in_one_line(tmp_path, monkeypatch, capsys):
 def test_a_config_is_checked(capsys):
     assert main(["check", TINY]) == 0
     cells = len(cells_of(read_config(TINY)))
-    assert f"tiny.yaml: {cells} cells in " in capsys.readouterr().out
+    assert f"tiny.yaml: {cells} cells, " in capsys.readouterr().out
     Path("bad.yaml").write_text("run: bad\n  seed: 1\n")
     assert main(["check", "bad.yaml"]) == 2
     assert capsys.readouterr().err.startswith(

@@ -88,6 +88,21 @@ def test_without_a_gain_no_share_of_it_is_kept(make_results, level, verdict):
     assert [part.verdict for part in found.parts] == ["confirmed", verdict]
 
 
+def test_tasks_are_compared_at_the_smallest_budget_at_which_the_easier_one_is_learned(make_results):
+    """At the smallest budget neither is learned, and at the largest one both are."""
+    rows = []
+    for epsilon, imdb, adult in ((1e8, 0.4, 0.7), (1e9, 0.5, 0.85), (1e10, 0.9, 0.85)):
+        both = runs("federated_horizontal", idn=imdb, non_private=0.9)
+        both += runs("federated_horizontal", "adult", idn=adult, non_private=0.85)
+        rows += [row | {"epsilon": epsilon} for row in both]
+    found = harder_tasks_need_more(
+        make_results(rows), hard=["imdb"], easy=["adult"], mechanism=IDN, margin=0.01
+    )
+    part = found.parts[1]
+    assert part.name == "Adult learns more than IMDB at 1e+09"
+    assert float(part.found.split()[0]) == pytest.approx(1.0, abs=0.05)
+
+
 # The paper's rounds for Adult; its network has layers of 106 x 12 and 13 x 2, with biases.
 ADULT, ROUNDS, LAYERS = NETWORKS["adult"], 10, (106 * 12, 13 * 2)
 
