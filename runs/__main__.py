@@ -98,7 +98,7 @@ def _check(options) -> int:
         f"points; {stale.total()} cells have no current result"
     )
     for words, count in (*stale.most_common(), *packages.most_common()):
-        print(f"  {words}: {count}")
+        print(f"  {words}: {count} cells")
     return 0
 
 

@@ -454,12 +454,10 @@ def harder_tasks_need_more(
     slow, fast = (_finals(results.rows, HORIZONTAL, names) for names in (hard, easy))
     finals = slow | fast
     gains = {name: each.level("non-private") - each.floor[0] for name, each in finals.items()}
-    effects = dict(
-        _gains_compared(one, other, mechanism, margin)
-        for one, other in itertools.product(fast.values(), slow.values())
-        if min(gains[one.dataset], gains[other.dataset]) > margin
-    )
-    parts = [*_noise_of_uploads(hard, easy, mechanism), *order(effects, margin=margin)]
+    parts = _noise_of_uploads(hard, easy, mechanism)
+    for one, other in itertools.product(fast.values(), slow.values()):
+        if min(gains[one.dataset], gains[other.dataset]) > margin:
+            parts += _gains_compared(one, other, mechanism, margin)
     # If training without noise gains nothing, a mechanism can keep no share of the gain.
     reason = f"training without noise gains at most {margin:g}"
     parts += [
@@ -501,14 +499,12 @@ def _noise_of_uploads(hard: list[str], easy: list[str], mechanism: str) -> list[
     ]
 
 
-def _gains_compared(one: Scores, other: Scores, mechanism: str, margin: float) -> tuple[str, Mean]:
-    """Compare how much of the gain of training without noise a mechanism keeps on two data sets.
+def _gains_compared(one: Scores, other: Scores, mechanism: str, margin: float) -> list[Part]:
+    """Judge whether a mechanism keeps more of the gain of training without noise on `one`.
 
-    The budget is the smallest of both at which the mechanism has learned on `one`, by `margin`. At
-    large ones, it keeps all of the gain on both.
-
-    Returns:
-        The name of the comparison, and the share of the gain on `one` minus that on `other`.
+    The budget is the smallest of both data sets at which the mechanism has learned on `one`, by
+    `margin`. At large ones, it keeps all of the gain on both. If it never learns on `one`, the part
+    is inconclusive.
     """
     learned = one.keep_learned([mechanism], margin).at(mechanism=mechanism).epsilons
     shared = set(other.at(mechanism=mechanism).epsilons).intersection(learned)
@@ -521,7 +517,9 @@ def _gains_compared(one: Scores, other: Scores, mechanism: str, margin: float) -
         scored["value"] -= floor
         scored["value"] /= scores.level("non-private") - floor
         shares.append(scored)
-    return f"{one.title} learns more than {other.title} at {epsilon:g}", paired(*shares)
+    name = f"{one.title} learns more than {other.title} at {epsilon:g}"
+    signal = one.signal([mechanism], margin)
+    return order({name: paired(*shares)}, margin=margin, signal=signal)
 
 
 @judge(studies=(VERTICAL,))

@@ -103,6 +103,16 @@ def test_tasks_are_compared_at_the_smallest_budget_at_which_the_easier_one_is_le
     assert float(part.found.split()[0]) == pytest.approx(1.0, abs=0.05)
 
 
+def test_a_task_that_is_never_learned_shows_nothing(make_results):
+    rows = runs("federated_horizontal", idn=0.4, non_private=0.9)
+    rows += runs("federated_horizontal", "adult", idn=0.7, non_private=0.85)
+    found = harder_tasks_need_more(
+        make_results(rows), hard=["imdb"], easy=["adult"], mechanism=IDN, margin=0.01
+    )
+    assert found.parts[1].verdict == "inconclusive"
+    assert "no signal" in found.parts[1].reason
+
+
 # The paper's rounds for Adult; its network has layers of 106 x 12 and 13 x 2, with biases.
 ADULT, ROUNDS, LAYERS = NETWORKS["adult"], 10, (106 * 12, 13 * 2)
 
