@@ -128,8 +128,10 @@ class View:
     @property
     def lines(self) -> list[dict[float, tuple]]:
         """The scores of every line that has one in the columns, by epsilon."""
-        lines = self.in_columns.groupby("title", sort=False)
-        return [{row.epsilon: row for row in own.itertuples()} for _, own in lines]
+        lines: dict[str, dict[float, tuple]] = {}
+        for row in self.in_columns.itertuples():
+            lines.setdefault(row.title, {})[row.epsilon] = row
+        return list(lines.values())
 
     @property
     def elsewhere(self) -> list[str]:
@@ -196,9 +198,11 @@ def _scores(study: Study, measure: Metric, rows: pd.DataFrame) -> pd.DataFrame:
     scores["trials"] = scores["trials"].astype(float).where(scores["trials"] > 0)
     scores["value"] = scores["values"].map(np.mean)
     scores["low"] = scores["high"] = scores["value"]
-    for row in scores[scores["trials"] > 1].itertuples():
-        low, high = Mean(row.values).interval(SHOWN)
-        scores.loc[row.Index, ["low", "high"]] = max(low, 0.0), min(high, measure.largest)
+    several = scores["trials"] > 1
+    intervals = [Mean(values).interval(SHOWN) for values in scores.loc[several, "values"]]
+    low, high = np.reshape(intervals, (-1, 2)).T
+    scores.loc[several, "low"] = np.maximum(low, 0)
+    scores.loc[several, "high"] = np.minimum(high, measure.largest)
     order = scores["metric"].map(measure.columns.index).sort_values(kind="stable").index
     return scores.loc[order].drop_duplicates(keys).sort_index()
 
