@@ -200,9 +200,8 @@ def _scores(study: Study, measure: Metric, rows: pd.DataFrame) -> pd.DataFrame:
     scores["low"] = scores["high"] = scores["value"]
     several = scores["trials"] > 1
     intervals = [Mean(values).interval(SHOWN) for values in scores.loc[several, "values"]]
-    low, high = np.reshape(intervals, (-1, 2)).T
-    scores.loc[several, "low"] = np.maximum(low, 0)
-    scores.loc[several, "high"] = np.minimum(high, measure.largest)
+    within = np.reshape(intervals, (-1, 2)).clip(0, measure.largest)
+    scores.loc[several, ["low", "high"]] = within
     order = scores["metric"].map(measure.columns.index).sort_values(kind="stable").index
     return scores.loc[order].drop_duplicates(keys).sort_index()
 
