@@ -1,6 +1,7 @@
 """Print the closing lines of a run: the findings in its rows, and where to look next."""
 
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 
 import pandas as pd
@@ -26,16 +27,14 @@ def insight(run: Path) -> list[str]:
         if (path := run / "studies" / f"{name}.parquet").exists()
     }
     lines = [] if "guarantee" not in tables else [_false_claims(tables["guarantee"])]
-    rankings = [line for name, rows in tables.items() for line in _ranking(name, rows)]
-    lines += rankings[:RANKINGS]
-    more = len(rankings) - RANKINGS
-    if more > 0:
-        lines.append(
-            f"  and {more} more ranking{'s' * (more > 1)}: python -m site_builder build {run.name}"
-        )
-    lines += _claims(run)
+    rankings = (line for name, rows in tables.items() for line in _ranking(name, rows))
+    lines += [*islice(rankings, RANKINGS), *_claims(run)]
     figures = f", {run}/figures/" if (run / "figures").is_dir() else ""
-    return [*lines, f"look next: {run}/claims.md{figures} and, for every row, {run}/results.csv"]
+    return [
+        *lines,
+        f"look next: {run}/claims.md{figures} and, for every row, {run}/results.csv",
+        f"to browse all of it: python -m site_builder build {run.name}",
+    ]
 
 
 def _ranking(name: str, rows: pd.DataFrame) -> Iterator[str]:

@@ -19,13 +19,13 @@ def test_a_run_ends_with_what_its_rows_show(tmp_path):
     for name in ("count_query", "guarantee"):
         os.symlink(REFERENCE / f"studies/{name}.parquet", run / f"studies/{name}.parquet")
     os.symlink(REFERENCE / "claims.csv", run / "claims.csv")
-    false, ranking, judged, against, where = insight(run)
+    false, ranking, judged, against, where, pages = insight(run)
     assert "published claims are false at a setting of this run: " in false and "R1SMG" in false
     assert "count_query on " in ranking and "at equal true privacy" in ranking
     assert "(pickups): " in ranking and "non-private" not in ranking.lower()
     assert judged.startswith("claims that this run decides: ") and "confirmed" in judged
     assert against.startswith("contradicted: ") and "more" in against
-    assert f"{run}/claims.md" in where
+    assert f"{run}/claims.md" in where and pages.endswith("site_builder build mine")
 
 
 @pytest.fixture

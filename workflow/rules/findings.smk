@@ -116,6 +116,14 @@ rule summary:
         "../scripts/summarise.py"
 
 
+# Snakemake's limit on jobs per second makes it look for jobs to start once a second, and once more
+# for every job that has ended. After a hundred jobs this takes half a core. Only a cluster needs the
+# limit.
+onstart:
+    if workflow.local_exec:
+        workflow.scheduler.job_rate_limiter = None
+
+
 # Targets that need all studies have the summary among their inputs. The other targets, such as one
 # figure, print it here.
 onsuccess:
