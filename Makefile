@@ -46,7 +46,7 @@ PYTEST := $(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder
 test: lint ## lint, and the tests that take seconds: three to five minutes
 	$(PYTEST) -m "not slow"
 
-test-all: lint ## every test, with a small run of everything: nine to twenty minutes
+test-all: lint ## every test, with a small run of everything: twelve to thirty minutes
 	$(PYTEST)
 
 # For daily work: the tests of what changed against main.

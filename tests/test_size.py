@@ -8,7 +8,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 # Limits on Python statements. Lower them after a removal.
-MOST = {"product": 26_390, "tests": 18_290}
+MOST = {"product": 26_390, "tests": 18_295}
 
 
 def statements(paths):

@@ -1,4 +1,4 @@
-"""A finished run repeats cells on request and makes damaged files again."""
+"""A run looks for jobs only when one has ended; it repeats cells, and makes damaged files, again."""
 
 import pytest
 import yaml
@@ -29,12 +29,19 @@ SAME = ("results.csv", "studies/noise_only.parquet")
 def finished(new_project, tmp_path_factory):
     project = new_project(tmp_path_factory.mktemp("again"))
     (project.folder / "small.yaml").write_text(yaml.safe_dump(CONFIG))
-    project.snakemake("results", "mgm2021_table4", config="small.yaml")
+    options = {"cores": 1, "config": "small.yaml"}
+    project.first = project.snakemake("results", "mgm2021_table4", "--verbose", **options)
     return project
 
 
 def bytes_of(project):
     return [(project.folder / "results/small" / name).read_bytes() for name in SAME]
+
+
+def test_a_run_looks_for_jobs_only_when_one_has_ended(finished):
+    """Otherwise the scheduler takes more and more of a core."""
+    shown = finished.first.stderr
+    assert 4 < shown.count("Ready jobs: ") <= shown.count("Finished jobid: ") + 1
 
 
 def test_cells_to_redo_run_again_for_every_target(finished):

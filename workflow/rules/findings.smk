@@ -116,9 +116,9 @@ rule summary:
         "../scripts/summarise.py"
 
 
-# Snakemake's limit on jobs per second makes it look for jobs to start once a second, and once more
-# for every job that has ended. After a hundred jobs this takes half a core. Only a cluster needs the
-# limit.
+# With its limit on jobs per second, Snakemake looks for jobs to start once a second, and once more a
+# second for every job that has ended: after a hundred jobs, this takes a third of a core. Only a
+# cluster needs the limit.
 onstart:
     if workflow.local_exec:
         workflow.scheduler.job_rate_limiter = None
