@@ -1,4 +1,4 @@
-"""A run looks for jobs only when one has ended; it repeats cells, and makes damaged files, again."""
+"""A run looks for jobs when one has ended, repeats cells on request and mends damaged files."""
 
 import pytest
 import yaml
