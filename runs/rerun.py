@@ -125,17 +125,15 @@ def compare(before: pd.DataFrame, again: pd.DataFrame, cell: CellSpec) -> Compar
     both = both[(both["status"] == OK) & (both["status_again"] == OK)]
     old, new = both["value"].to_numpy(float), both["value_again"].to_numpy(float)
     difference = np.abs(new - old)
-    allowed = _allowed(both, before, keys, cell)
+    both = both.assign(allowed=_allowed(both, before, keys, cell))
     # Because NaN fails every comparison, the negation puts it outside.
-    outside = ~(difference <= allowed)
-    if outside.any():
-        worst = int(np.flatnonzero(outside)[0])
-        row = both.iloc[worst]
-        problems.append(
-            f"{outside.sum()} of {len(both)} values outside their tolerance, first "
-            f"{row['metric']} at {row['shape']}, epsilon {row['epsilon']:g}: {old[worst]:.10g} "
-            f"stored, {new[worst]:.10g} now, allowed difference {allowed[worst]:.2g}"
-        )
+    outside = both[~(difference <= both["allowed"])]
+    problems += [
+        f"{len(outside)} of {len(both)} values outside their tolerance, first {row['metric']} at "
+        f"{row['shape']}, epsilon {row['epsilon']:g}: {row['value']:.10g} stored, "
+        f"{row['value_again']:.10g} now, allowed difference {row['allowed']:.2g}"
+        for _, row in outside.head(1).iterrows()
+    ]
     differs = difference != 0
     agreement = f"{len(both)} values, all equal"
     if differs.any():
@@ -158,11 +156,18 @@ def _where(rows: pd.DataFrame, keys: list[str], side: str) -> str:
 def _allowed(
     both: pd.DataFrame, before: pd.DataFrame, keys: list[str], cell: CellSpec
 ) -> np.ndarray:
-    """Return the largest allowed difference of each value in `both`."""
+    """Return the largest allowed difference of each value in `both`.
+
+    Rounding on another processor moves a training as far as another trial does, so the spread is
+    that of the difference of two trials. As few trials estimate it badly, it is at least the root
+    mean square over the rounds or epochs of the training.
+    """
     study = all_studies()[cell.study]
     keys = [key for key in keys if key != "trial"]
-    spreads = before.groupby(keys, dropna=False)["value"].std().fillna(0.0).rename("spread")
-    spread = both[keys].merge(spreads.reset_index(), on=keys, how="left")["spread"].fillna(0.0)
+    point = [key for key in keys if key not in ("round", "epoch")]
+    own = 2 * before.groupby(keys, dropna=False)["value"].var().fillna(0.0).rename("spread")
+    spreads = own.clip(own.groupby(point, dropna=False).transform("mean")) ** 0.5
+    spread = both[keys].merge(spreads.reset_index(), on=keys, how="left")["spread"]
     return np.array(
         [
             study.metric(metric).tolerance.allowed(value, deviation)

@@ -28,10 +28,11 @@ def insight(run: Path) -> list[str]:
     }
     lines = [] if "guarantee" not in tables else [_false_claims(tables["guarantee"])]
     rankings = (line for name, rows in tables.items() for line in _ranking(name, rows))
-    lines += [*islice(rankings, RANKINGS), *_claims(run)]
     figures = f", {run}/figures/" if (run / "figures").is_dir() else ""
     return [
         *lines,
+        *islice(rankings, RANKINGS),
+        *_claims(run),
         f"look next: {run}/claims.md{figures} and, for every row, {run}/results.csv",
         f"to browse all of it: python -m site_builder build {run.name}",
     ]

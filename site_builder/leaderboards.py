@@ -128,7 +128,7 @@ class View:
     @property
     def lines(self) -> list[dict[float, tuple]]:
         """The scores of every line that has one in the columns, by epsilon."""
-        lines: dict[str, dict[float, tuple]] = {}
+        lines = {}
         for row in self.in_columns.itertuples():
             lines.setdefault(row.title, {})[row.epsilon] = row
         return list(lines.values())
@@ -200,8 +200,7 @@ def _scores(study: Study, measure: Metric, rows: pd.DataFrame) -> pd.DataFrame:
     scores["low"] = scores["high"] = scores["value"]
     several = scores["trials"] > 1
     intervals = [Mean(values).interval(SHOWN) for values in scores.loc[several, "values"]]
-    within = np.reshape(intervals, (-1, 2)).clip(0, measure.largest)
-    scores.loc[several, ["low", "high"]] = within
+    scores.loc[several, ["low", "high"]] = np.reshape(intervals, (-1, 2)).clip(0, measure.largest)
     order = scores["metric"].map(measure.columns.index).sort_values(kind="stable").index
     return scores.loc[order].drop_duplicates(keys).sort_index()
 

@@ -16,7 +16,7 @@ class Tolerance:
     Args:
         relative: The part proportional to the value.
         absolute: The constant part, in units of the metric.
-        spreads: The part in standard deviations of the metric over the trials of its grid point.
+        spreads: The part in standard deviations of the difference of two trials of a grid point.
     """
 
     relative: float = 0.0
@@ -24,7 +24,7 @@ class Tolerance:
     spreads: float = 0.0
 
     def allowed(self, before: float, spread: float) -> float:
-        """Return the largest difference from `before`, given the standard deviation over trials."""
+        """Return the largest difference from `before`; `spread` is in the unit of `spreads`."""
         return self.relative * abs(before) + self.absolute + self.spreads * spread
 
 
