@@ -158,9 +158,9 @@ def _allowed(
 ) -> np.ndarray:
     """Return the largest allowed difference of each value in `both`.
 
-    Rounding on another processor moves a training as far as another trial does, so the spread is
-    that of the difference of two trials. As few trials estimate it badly, it is at least the root
-    mean square over the rounds or epochs of the training.
+    Rounding on another processor can move a training as far as another trial does, so the spread
+    is that of the difference of two trials. As few trials estimate it badly, it is at least the
+    root mean square over the rounds or epochs of the training.
     """
     study = all_studies()[cell.study]
     keys = [key for key in keys if key != "trial"]

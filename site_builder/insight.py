@@ -34,7 +34,7 @@ def insight(run: Path) -> list[str]:
         *islice(rankings, RANKINGS),
         *_claims(run),
         f"look next: {run}/claims.md{figures} and, for every row, {run}/results.csv",
-        f"to browse all of it: python -m site_builder build {run.name}",
+        f"all results as web pages: python -m site_builder build {run.name}",
     ]
 
 

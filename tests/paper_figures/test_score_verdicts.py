@@ -21,6 +21,8 @@ CLAIMS = [
 ]
 PARTS = {
     "as published alone": "calibration == 'published'",
+    "without a data set": "dataset != 'mnist'",
+    "without a mechanism": "mechanism not in ['gaussian', 'tldp-l']",
     "without the controls": "mechanism not in ['random-answer', 'non-private']",
     "at the smallest budgets": "epsilon <= 10",
     "of two trials": "trial.isna() or trial < 2",

@@ -106,7 +106,7 @@ def test_a_score_may_differ_by_a_point_and_two_spreads_of_two_trials(again, agre
 
 @pytest.mark.parametrize(("again", "agrees"), [(0.566, True), (0.567, False)])
 def test_a_round_of_little_spread_has_that_of_all_rounds(again, agrees):
-    """Of 0.04 and 0 the root mean square is 0.0283."""
+    """The root mean square of 0.04 and 0 is 0.0283."""
     first, second = rows(0.5, 0.54).assign(round=1), rows(0.5, 0.5).assign(round=2)
     found = compare(
         pd.concat([first, second]), pd.concat([first, rows(again, 0.5).assign(round=2)]), PCA

@@ -118,7 +118,7 @@ rule summary:
 
 # With its limit on jobs per second, Snakemake looks for jobs to start once a second, and once more a
 # second for every job that has ended: after a hundred jobs, this takes a third of a core. Only a
-# cluster needs the limit.
+# cluster needs the limit, so a local run ignores --max-jobs-per-timespan.
 onstart:
     if workflow.local_exec:
         workflow.scheduler.job_rate_limiter = None
