@@ -133,7 +133,7 @@ def _describe_confirmed(table: pd.DataFrame, paper: list[pd.Series]) -> tuple[st
     if (table["verdict"] == HOLDS).all():
         return ours, "The guarantee holds, and the noise is the least that it needs."
     factor = range_text(rounded_down(min(wasted)), rounded_up(max(wasted)))
-    needs = f"{factor} times the variance that it needs at its own paper's settings"
+    needs = f"{factor} times the variance that it needs at the settings of its paper"
     return ours, f"The guarantee holds, with {needs}."
 
 

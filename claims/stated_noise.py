@@ -3,6 +3,7 @@
 They read no study: noise, privacy profile and sampled audit follow from the claim's arguments.
 """
 
+import itertools
 import math
 from dataclasses import replace
 from typing import Any, Literal
@@ -11,6 +12,7 @@ from claims.comparisons import OPPOSE, every, number, some, statement, universal
 from claims.guarantee import HOLDS_BY_VERDICT
 from claims.judged_rows import calibrated, listed, range_text
 from claims.judges import CannotJudge, Delta, Epsilon, Positive, Shape, judge
+from claims.mechanism_titles import mechanism_title
 from claims.paper import Record
 from claims.verdicts import CALIBRATION_TITLES, Finding
 from mechanisms import AdditiveMechanism, Budget, Mechanism, Query, Unsupported, verify
@@ -179,20 +181,20 @@ def _limit_sentence(broken: list[tuple[float, float] | None]) -> str:
 @judge
 def smaller_noise(
     *,
-    mechanism: str,
+    mechanisms: list[str],
     others: list[str],
     settings: list[Setting],
     calibrations: tuple[Calibration, ...] = ("published", "exact"),
     settings_needed: Literal["every", "some"] = "every",
     tolerance: float = 0.0,
 ) -> Finding:
-    """Judge whether a mechanism's noise has a smaller expected squared norm than that of others.
+    """Judge whether mechanisms' noise has a smaller expected squared norm than that of others.
 
     Args:
-        mechanism: The key of the mechanism.
+        mechanisms: The keys of the mechanisms.
         others: The keys of the others; at each setting, the least of them counts.
         settings: The settings.
-        calibrations: The calibrations to compare; each gives a part.
+        calibrations: The calibrations to compare; each gives a part for each mechanism.
         settings_needed: Whether the norm must be smaller at every setting or at some setting.
         tolerance: A norm that is smaller by at most this share does not count as smaller.
 
@@ -201,20 +203,23 @@ def smaller_noise(
     """
     combined = {"every": every, "some": some}[settings_needed]
     parts = []
-    for calibration in calibrations:
+    for calibration, mechanism in itertools.product(calibrations, mechanisms):
         each = []
         for setting in settings:
             own, *their = (setting.loss(key, calibration) for key in (mechanism, *others))
             ratio = own / min(their)
             each.append(statement(str(setting), ratio < 1 - tolerance, f"{ratio:.3g} times"))
         shown = "; ".join(f"{part.name}: {part.found}" for part in each)
-        name = f"below {listed(others)} {CALIBRATION_TITLES[calibration]}"
+        titles = listed(map(mechanism_title, others))
+        name = f"{mechanism_title(mechanism)} below {titles} {CALIBRATION_TITLES[calibration]}"
         parts.append(replace(combined(name, each), found=shown))
     detail = ["Ratios of E||noise||^2" + (" to the least of theirs" if len(others) > 1 else "")]
     broken = []
     if "published" in calibrations:
         detail.append("As published each has the noise of its claim")
-        broken = [_limit_broken(setting.mechanism(mechanism)) for setting in settings]
+        broken = [
+            _limit_broken(setting.mechanism(key)) for setting in settings for key in mechanisms
+        ]
     if "exact" in calibrations:
         detail.append("At equal true privacy each is rescaled to the budget's delta")
     return Finding(

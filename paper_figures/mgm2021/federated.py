@@ -35,7 +35,7 @@ from learning.networks.network import Network
 from mechanisms import Budget
 from mechanisms.privacy.sampling import kairouz
 from paper_figures.drawings import Drawn, drawing
-from paper_figures.mgm2021.theorems import same_noise_on_elements, same_noise_on_whole
+from paper_figures.mgm2021.theorems import same_noise_on_elements
 from paper_figures.over_epsilon import (
     Panels,
     add_true_epsilon,
@@ -418,32 +418,6 @@ def _gaps_of_most(scores: Scores) -> dict[str, Mean]:
         f"{last:g}": scores.gap(high, low, last)
         for low, high in itertools.pairwise(means.drop(outlier).index)
     }
-
-
-@judge(studies=(HORIZONTAL,))
-def matrix_mechanism_on_adult(
-    results: Results,
-    *,
-    choice: str,
-    readings: dict[Literal["element", "whole"], str],
-) -> Finding:
-    """Judge whether the matrix mechanism is close to the paper's Gaussian on Adult.
-
-    At the same sensitivity, the matrix mechanism for the identity and the Gaussian add the same
-    noise. Closed forms show this at the shape of the run.
-    """
-    name, finals = "MM close to Gaussian", _finals(results.rows, HORIZONTAL, ["adult"])
-    shape = axes_of(finals["adult"].rows["shape"].iloc[0])
-    return Finding(
-        choice=choice,
-        outcomes=[
-            Outcome(choice=readings["element"], parts=(same_noise_on_elements(name, shape),)),
-            Outcome(choice=readings["whole"], parts=(same_noise_on_whole(name, shape),)),
-        ],
-        detail="Expected squared noise.",
-        calibration="published",
-        **_sizes(results.rows, {HORIZONTAL: finals}),
-    )
 
 
 @judge(studies=(HORIZONTAL,))

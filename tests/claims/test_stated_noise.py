@@ -39,9 +39,19 @@ def test_an_upper_bound_of_the_true_delta_is_called_so():
     assert "true at most" in finding.detail
 
 
-def test_smaller_noise_is_compared_at_both_calibrations():
-    finding = decide("smaller_noise", mechanism="r1smg", others=["gaussian"], settings=[SETTING])
-    assert [part.verdict for part in finding.parts] == [CONFIRMED, CONTRADICTED]
+def test_smaller_noise_of_each_mechanism_is_compared_at_both_calibrations():
+    finding = decide(
+        "smaller_noise",
+        mechanisms=["r1smg", "gaussian-analytic"],
+        others=["gaussian"],
+        settings=[SETTING],
+    )
+    assert [(part.name.split(" below ")[0], part.verdict) for part in finding.parts] == [
+        ("R1SMG", CONFIRMED),
+        ("Analytic Gaussian", CONFIRMED),
+        ("R1SMG", CONTRADICTED),
+        ("Analytic Gaussian", CONTRADICTED),
+    ]
 
 
 def test_one_setting_has_to_beat_all_others_together():
@@ -53,7 +63,7 @@ def test_one_setting_has_to_beat_all_others_together():
         for size, l1 in ((2, 1.0), (100, 10.0))
     )
     arguments = {
-        "mechanism": "l2",
+        "mechanisms": ["l2"],
         "others": ["gaussian-analytic", "laplace"],
         "settings": [few, many],
         "settings_needed": "some",
@@ -68,7 +78,7 @@ def test_one_setting_has_to_beat_all_others_together():
 def test_a_lead_within_the_tolerance_does_not_count():
     # The loss of Laplace noise is 4 against 6 of the l2 mechanism, a third less.
     setting = {"query": {"shape": [2], "l2_sensitivity": 1.0, "l1_sensitivity": 1.0}}
-    arguments = {"mechanism": "laplace", "others": ["l2"], "calibrations": ["published"]}
+    arguments = {"mechanisms": ["laplace"], "others": ["l2"], "calibrations": ["published"]}
     arguments["settings"] = [setting | {"epsilon": 1.0, "delta": 1e-5}]
     assert decide("smaller_noise", tolerance=0.33, **arguments).verdict == CONFIRMED
     assert decide("smaller_noise", tolerance=0.34, **arguments).verdict == CONTRADICTED
@@ -89,7 +99,7 @@ def test_ratios_of_variances(stated, verdict):
 
 
 def test_what_cannot_be_judged():
-    given = {"mechanism": "analyze-gauss", "others": ["gaussian"], "settings": [SETTING]}
+    given = {"mechanisms": ["analyze-gauss"], "others": ["gaussian"], "settings": [SETTING]}
     with pytest.raises(CannotJudge, match="needs structure 'gram'"):
         decide("smaller_noise", **given)
 
@@ -101,10 +111,10 @@ def test_queries_and_settings_in_words():
 
 
 def test_noise_that_keeps_its_claim_is_not_beyond_the_limit():
-    found = decide("smaller_noise", mechanism="gaussian", others=["l2"], settings=[SETTING])
+    found = decide("smaller_noise", mechanisms=["gaussian"], others=["l2"], settings=[SETTING])
     assert "beyond the limit" not in found.detail
     setting = {"query": {"shape": [784], "l2_sensitivity": 1.0}, "epsilon": 0.1, "delta": 1e-5}
     found = decide(
-        "smaller_noise", mechanism="product-noise", others=["gaussian"], settings=[setting]
+        "smaller_noise", mechanisms=["product-noise"], others=["gaussian"], settings=[setting]
     )
     assert "At 1 of 1 settings the published noise is beyond the limit" in found.detail

@@ -25,14 +25,17 @@ JUDGED = (
 KNOWN = {
     CONFIRMED: (
         "mvg-thm3 mgm-thm1 mgm-thm2-udn mgm-thm3-idn imgm-thm1 imgm-thm2 imgm-iid-optimal r1-thm8 "
-        "privunit-guarantee spherical-low mgm-upload-sensitivity r1-property1 imgm-mvg-limit"
+        "privunit-guarantee spherical-low mgm-upload-sensitivity r1-property1"
     ),
     CONTRADICTED: (
         "r1-thm5 r1-ca tldp-thm1 imgm-f1-budget r1-dpsgd-private product-guarantee "
         "mgm-eq5 imgm-eq35"
     ),
     # Each has a false guarantee or a wrong order beside a true statement.
-    PARTLY: "tldp-thm3 r1-cor1 product-smaller tldp-error-order imgm-tradeoff",
+    PARTLY: (
+        "tldp-thm3 r1-cor1 product-smaller tldp-error-order imgm-tradeoff imgm-mvg-limit "
+        "tldp-same-privacy"
+    ),
     DEPENDS: "r1-s2",
 }
 
