@@ -29,6 +29,7 @@ from claims.verdicts import (
     CONTRADICTED,
     INCONCLUSIVE,
     NOT_FOUND,
+    NOT_RUN,
     Part,
     Verdict,
     joined,
@@ -340,9 +341,10 @@ def levels(
 def every(name: str, parts: Sequence[Part]) -> Part:
     """Combine parts into one that says that all of them hold.
 
-    It is confirmed if each part is confirmed, and contradicted if one part is contradicted.
+    It is confirmed if each part is confirmed, contradicted if one part is contradicted, and not run
+    if no part was.
     """
-    return _decisive_part(name, parts, (CONTRADICTED, INCONCLUSIVE, NOT_FOUND, CONFIRMED))
+    return _decisive_part(name, parts, (CONTRADICTED, INCONCLUSIVE, NOT_FOUND, CONFIRMED, NOT_RUN))
 
 
 def some(name: str, parts: Sequence[Part]) -> Part:

@@ -63,8 +63,8 @@ def test_a_loose_guarantee_says_by_which_factor(make_results, make_guarantee_row
     # Rounded outwards, so that the factors lie within the printed ones. The settings of other
     # papers do not count.
     assert judged.because == (
-        "The guarantee holds, with 1.23 to 12.4 times the variance that it needs at its own "
-        "paper's settings."
+        "The guarantee holds, with 1.23 to 12.4 times the variance that it needs at the "
+        "settings of its paper."
     )
     assert "true at all 3 settings; 12.3 times" in judged.numbers
 
