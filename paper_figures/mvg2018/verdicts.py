@@ -38,7 +38,12 @@ from paper_figures.mvg2018.compared_study import (
     select_kernel,
     treatment_title,
 )
-from paper_figures.mvg2018.draws import COMPONENT, RECORDS, SCALINGS, gaussian_lead, signal_of
+from paper_figures.mvg2018.draws import (
+    COMPONENT,
+    RECORDS,
+    SCALINGS,
+    drawn_directions,
+)
 from paper_figures.mvg2018.theorems import noise_alone
 from runs.results import Results
 from studies.base.treatments import PCA
@@ -46,8 +51,6 @@ from studies.base.treatments import PCA
 Study = Literal["regression", "first_component", "covariance"]
 # The mechanisms or sets of features that MVG is compared with, by study.
 Others = dict[str, list[str]]
-# Descriptions of the scalings of the data in the regression.
-_SCALINGS = {"largest": "divided by the largest value", "columns": "each feature onto [-1, 1]"}
 
 
 def finding_per_kernel(
@@ -92,16 +95,6 @@ def finding_per_kernel(
     )
 
 
-def _signal(scores: pd.DataFrame, *compared: pd.DataFrame) -> Signal:
-    """Return the signal that tells whether one of the components beats a random component.
-
-    The margin is two standard errors of the mean over the trials with a random component.
-    """
-    random = select(scores, mechanism="random-answer")["value"]
-    margin = 2 * float(random.sem()) if len(random) > 1 else 0.0
-    return signal_of(FIRST_COMPONENT, *(frame["value"].to_numpy() for frame in compared), margin)
-
-
 def _order(
     study: ComparedStudy,
     scores: pd.DataFrame,
@@ -120,10 +113,16 @@ def _order(
     names = {f"{title} {above}": frame for title, frame in others.items()}
     run = {name: frame for name, frame in names.items() if len(frame)}
     scaled = ours.assign(value=least * ours["value"])
+    # A component beats a random one by two standard errors of the mean over trials with the latter.
+    random = select(scores, mechanism="random-answer")["value"]
+    error = 2 * float(random.sem()) if len(random) > 1 else 0.0
     parts = order(
         {name: difference(frame, scaled) for name, frame in run.items()},
         margin=margin,
-        signal={name: _signal(scores, ours, frame) for name, frame in run.items()}
+        signal={
+            name: COMPONENT.signal(ours["value"], frame["value"], error)
+            for name, frame in run.items()
+        }
         if study is FIRST_COMPONENT
         else None,
     )
@@ -234,16 +233,16 @@ def comparable_directions(
     ours = COMPONENT.best(draws)
     errors = {name: COMPONENT.best(draws, name) for name in others[FIRST_COMPONENT.name]}
     margin = margins[FIRST_COMPONENT.name]
-    signals = {
-        name: signal_of(FIRST_COMPONENT, each, ours, margin) for name, each in errors.items()
-    }
+    signals = {name: COMPONENT.signal(each, ours, margin) for name, each in errors.items()}
     drawn = {name: Mean(each - ours) for name, each in errors.items()}
-    detail = (
+    finding = finding_per_kernel(
+        results,
+        REGRESSION,
+        judge_kernel,
         f"I has the mean over all shares tau. II is judged by {draws:,} draws of the noise at the "
-        "best share of each."
+        "best share of each.",
+        _nearest(FIRST_COMPONENT, drawn, right, margins, signals),
     )
-    middle = _nearest(FIRST_COMPONENT, drawn, right, margins, signals)
-    finding = finding_per_kernel(results, REGRESSION, judge_kernel, detail, middle)
     return replace(
         finding,
         sizes=replace(finding.sizes, dataset=REGRESSION.dataset),
@@ -275,7 +274,7 @@ def regression_without_noise(results: Results, *, stated: float, tolerance: floa
         choice="the scaling of the data into [-1, 1]",
         outcomes=[
             Outcome(
-                choice=_SCALINGS[scaling],
+                choice=SCALINGS[scaling],
                 parts=tuple(
                     number(KERNEL_TITLES[kernel], mean, stated, tolerance)
                     for kernel, mean in at_scaling.items()
@@ -314,19 +313,15 @@ def drawn_covariance_order(
     """
     # This comes first: it raises an error if there are no official rows, and draws take seconds.
     rest = error_above(results, study="covariance", others=others, margin=margin)
-    name = "Classic Gaussian above MVG"
+    drawn = drawn_directions(
+        numeral="III", above=[("gaussian", next(iter(RECORDS.sets)))], margin=margin, draws=draws
+    )
     return replace(
         rest,
-        choice="the scaling of Cardiotocography into [-1, 1]",
-        outcomes=[
-            Outcome(
-                choice=words,
-                parts=tuple(order({name: gaussian_lead(draws, scaling)}, margin=margin)),
-            )
-            for scaling, words in SCALINGS.items()
-        ],
+        choice=drawn.choice,
+        outcomes=drawn.outcomes,
         detail=f"The Gaussian by {draws:,} draws; the others by the study: {rest.detail}",
-        other_sizes=[RECORDS.sizes(draws)],
+        other_sizes=[drawn.sizes],
     )
 
 
