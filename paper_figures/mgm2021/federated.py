@@ -386,9 +386,9 @@ def horizontal_trend(
 ) -> Finding:
     """Judge whether accuracy rises with epsilon, and mechanisms come close at large epsilon.
 
-    Accuracies are as published. A mechanism's accuracy rises if it is higher at the largest budget
-    of the run than at the smallest, paired by trial. At the largest budget all of `mechanisms` but
-    the farthest must be close. `rising` has further mechanisms that must rise, by data set.
+    Accuracies are as published. A mechanism's accuracy rises if it is higher at its largest budget
+    than at its smallest, paired by trial. At the largest budget of all `mechanisms`, all
+    but the farthest must be close. `rising` has further mechanisms that must rise, by data set.
     """
     finals, parts = _finals(results.rows, HORIZONTAL, datasets), []
     for dataset, scores in finals.items():
@@ -406,12 +406,19 @@ def horizontal_trend(
 
 
 def _gaps_of_most(scores: Scores) -> dict[str, Mean]:
-    """Return differences at the largest budget between mechanisms of adjacent mean accuracy.
+    """Return differences between mechanisms of adjacent mean accuracy.
 
-    The mechanism whose mean is farthest from the median mean is left out.
+    The budget is the largest that all of them have. The mechanism whose mean is farthest from the
+    median mean is left out.
+
+    Raises:
+        CannotJudge: They share no budget.
     """
-    last = scores.epsilons[-1]
-    means = scores.means.xs(last, level="epsilon").sort_values(kind="stable")
+    shared = required(
+        scores.means.unstack("mechanism").dropna(),
+        CannotJudge("The mechanisms have no budget in common"),
+    )
+    last, means = shared.index[-1], shared.iloc[-1].sort_values(kind="stable")
     outlier = (means - means.iloc[len(means) // 2]).abs().idxmax()
     return {
         f"{scores.title}, {mechanism_title(high)} close to {mechanism_title(low)} at epsilon "

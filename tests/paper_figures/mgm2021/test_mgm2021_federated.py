@@ -8,7 +8,12 @@ import pytest
 from claims.judged_rows import select
 from mechanisms import Budget
 from mechanisms.privacy.sampling import kairouz
-from paper_figures.mgm2021.federated import federated_order, harder_tasks_need_more, noise_norm
+from paper_figures.mgm2021.federated import (
+    federated_order,
+    harder_tasks_need_more,
+    horizontal_trend,
+    noise_norm,
+)
 from runs.results import read_results
 from studies.federated_horizontal import NETWORKS, SMALL
 
@@ -111,6 +116,29 @@ def test_a_task_that_is_never_learned_shows_nothing(make_results):
     )
     assert found.parts[1].verdict == "inconclusive"
     assert "no signal" in found.parts[1].reason
+
+
+def test_mechanisms_are_close_at_the_largest_budget_that_all_of_them_have(make_results):
+    means = {
+        1e7: {"idn": 0.6, "mvg_sqrt": 0.5, "gaussian_per_element": 0.5},
+        1e8: {"idn": 0.8, "mvg_sqrt": 0.6, "gaussian_per_element": 0.81},
+        1e9: {"mvg_sqrt": 0.9},
+    }
+    rows = [
+        row | {"epsilon": epsilon}
+        for epsilon, scores in means.items()
+        for row in runs("federated_horizontal", **scores)
+    ]
+    found = horizontal_trend(
+        make_results(rows),
+        datasets=["imdb"],
+        mechanisms=["idn", "gaussian-per-element", "mvg-sqrt"],
+        rising={},
+        close=0.05,
+        margin=0.01,
+    )
+    name = "IMDB, Gaussian per element close to MGM-IDN at epsilon 1e+08"
+    assert (found.parts[-1].name, found.verdict) == (name, "confirmed")
 
 
 # The paper's rounds for Adult; its network has layers of 106 x 12 and 13 x 2, with biases.
