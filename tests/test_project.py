@@ -89,7 +89,9 @@ def test_the_numbers_in_the_readme_match_the_rows():
     papers = ledger[ledger["paper"].isin(re.findall(r"\| (\w+\d{4}) \|", text))]
     confirmed = papers[papers["verdict"] == "confirmed"]
     mine = (confirmed["paper"] == "r1smg2024").sum()
-    said = f"{len(confirmed)} of these {len(papers)} claims are confirmed, {mine} of them R1SMG's"
+    said = (
+        f"{len(confirmed)} of these {len(papers)} claims are confirmed, {mine} of them of r1smg2024"
+    )
     assert said in text
     for example in re.findall(r"claims.md#([\w-]+)", text.split("Much reproduces")[1])[:3]:
         assert ledger.loc[example, "verdict"] == "confirmed", example
