@@ -15,8 +15,9 @@ python -m runs start [--config CONFIG] [--cores N]
     Run a config with Snakemake, showing a line of progress and the findings at the end.
 python -m runs run STUDY --dataset D --mechanism M
     Run one cell of a config.
-python -m runs redo RUN [--status error timeout] [--study ...] [--mechanism ...]
-    Remove the results of cells, so that the next run measures them again.
+python -m runs redo RUN [--status error timeout] [--study ...] [--dataset ...] [--mechanism ...]
+                        [--other-packages]
+    Remove the results of cells, by default of all, so that the next run measures them again.
 """
 
 import argparse
@@ -312,7 +313,9 @@ def _parser() -> reading.Parser:
         "run a config with Snakemake",
         lambda options: start(options.config, options.cores),
     )
-    starting.add_argument("--config", default="config/quick.yaml", help="default: quick")
+    starting.add_argument(
+        "--config", default="config/quick.yaml", help="default: config/quick.yaml"
+    )
     starting.add_argument("--cores", default="all", help="default: all")
     run = add("run", "run one cell, without Snakemake", _run)
     run.add_argument("study", metavar="STUDY", help="a study of the config")
@@ -326,7 +329,9 @@ def _parser() -> reading.Parser:
     )
     run.add_argument("--config", default="config/quick.yaml", help="default: config/quick.yaml")
     redoing = add_for_run(
-        "redo", "remove results of cells, so that the next run measures them again", _redo
+        "redo",
+        "remove results of cells (default: all), so that the next run measures them again",
+        _redo,
     )
     redoing.add_argument(
         "--status",

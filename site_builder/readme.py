@@ -102,7 +102,7 @@ def core_hours() -> str:
         }
         found.append((hours.sum().sum(), row))
     found.sort(key=lambda each: each[0], reverse=True)
-    return markdown_table(pd.DataFrame([row for _, row in found]))
+    return markdown_table(pd.DataFrame([row for _, row in found]), markup=["study"])
 
 
 def _describe_hours(hours: SeriesGroupBy) -> str:
