@@ -108,7 +108,7 @@ DAEMON = "import os, time\nif os.fork() == 0:\n    os.setsid()\n    time.sleep(4
 @pytest.mark.skipif(sys.platform != "linux", reason="orphans are adopted on Linux only")
 def test_daemons_end_and_others_are_spared():
     adopt_orphans()
-    with subprocess.Popen(["sleep", "4242"]) as spared:
+    with subprocess.Popen(["sleep", "60"]) as spared:
         before = {process.pid for process in descendants()}
         subprocess.run([sys.executable, "-c", DAEMON], check=True)
         (daemon,) = descendants(before)
