@@ -105,8 +105,6 @@ def _check(options) -> int:
 
 def _check_run(options) -> int:
     run = options.what
-    # Raises ConfigError, which lists the runs that there are, if the run has no tables.
-    tables_of(run)
     config = read_config(_config_of(run))
     seed = _seed_of(options)
     stored = rerun.cells_with_values(run, cells_of(config), options.seconds)
@@ -121,7 +119,12 @@ def _check_run(options) -> int:
 
 
 def _config_of(run: str) -> Path:
-    """Return the config of a run, which is the file of that name in config/."""
+    """Return the config of a run, which is the file of that name in config/.
+
+    Raises:
+        ConfigError: The run has no tables; the message lists the runs that have some.
+    """
+    tables_of(run)
     return Path("config", f"{run}.yaml")
 
 

@@ -6,6 +6,7 @@ import argparse
 import math
 import numbers
 import textwrap
+import warnings
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -150,8 +151,10 @@ def _read(given: str, what: str) -> np.ndarray:
         if given.endswith(".npy"):
             return np.load(given, allow_pickle=False)
         # utf-8-sig skips a byte order mark, which would spoil the first number.
-        return np.loadtxt(given, delimiter=",", ndmin=2, comments=None, encoding="utf-8-sig")
-    except (OSError, EOFError, ValueError) as error:
+        # An empty file is a warning to numpy.
+        with warnings.catch_warnings(action="error"):
+            return np.loadtxt(given, delimiter=",", ndmin=2, comments=None, encoding="utf-8-sig")
+    except (OSError, EOFError, ValueError, UserWarning) as error:
         raise argparse.ArgumentTypeError(
             f"cannot read the {what} {given} ({error}); a .csv file holds numbers and commas only"
         ) from None
@@ -192,12 +195,16 @@ def _wrapped(line: str) -> str:
 
 def _out_of_range(query: Query, frame: pd.DataFrame) -> list[str]:
     """Say which mechanisms are used outside the range of the theorem on their published noise."""
-    lines = []
     served = frame[(frame["status"] == SERVED) & (frame["calibration"] == "published")]
-    for row in served.itertuples():
-        budget = Budget(epsilon=row.epsilon, delta=row.delta)
-        if reason := get_mechanism(row.mechanism).limit(query, budget):
-            lines.append(_wrapped(f"  {row.mechanism}: {reason}"))
+    lines = [
+        _wrapped(f"  {row.mechanism}: {reason}")
+        for row in served.itertuples()
+        if (
+            reason := get_mechanism(row.mechanism).limit(
+                query, Budget(epsilon=row.epsilon, delta=row.delta)
+            )
+        )
+    ]
     return ["\n".join(["Outside the range of its theorem, as published:", *lines])] if lines else []
 
 

@@ -121,16 +121,17 @@ def test_every_budget_has_a_table_that_says_where_claims_are_refuted(capsys):
 
 
 def test_an_unreadable_workload_is_reported(capsys, tmp_path):
-    (tmp_path / "rows.csv").write_text("1,2\n3\n")
+    for name, rows in (("rows.csv", "1,2\n3\n"), ("empty.csv", "")):
+        (tmp_path / name).write_text(rows)
     for given, words in (
         ("prefx", "must be one of identity"),
         (str(tmp_path / "none.npy"), "No such file"),
         (str(tmp_path / "rows.csv"), "cannot read the matrix"),
+        (str(tmp_path / "empty.csv"), "no data"),
     ):
         with pytest.raises(SystemExit) as stopped:
             main([*QUERY, "--epsilon", "1", "--workload", given])
-        assert stopped.value.code == 2
-        assert words in capsys.readouterr().err
+        assert stopped.value.code == 2 and words in capsys.readouterr().err
 
 
 def test_workloads_are_names_or_matrices(tmp_path):
