@@ -21,7 +21,7 @@ def in_the_project(monkeypatch):
 def test_an_unknown_run_lists_those_with_results(run, capsys):
     assert main(["draw", run]) == 2
     (line,) = capsys.readouterr().err.splitlines()
-    assert "results has no run with tables" in line and "it has panels, reference" in line
+    assert "results has no run with tables" in line and "it has reference" in line
     assert ("did you mean 'reference'?" in line) == bool(run)
 
 
