@@ -16,13 +16,12 @@ from claims.mechanism_titles import mechanism_title
 from claims.paper import Record
 from claims.verdicts import CALIBRATION_TITLES, Finding
 from mechanisms import AdditiveMechanism, Budget, Mechanism, Query, Unsupported, verify
+from mechanisms.base.mechanism import Calibration
 from mechanisms.check.checks import QUICK
 from mechanisms.limit.limit import limit
 from mechanisms.query.box_query import box_query
 from mechanisms.query.words import rounded_down, rounded_up
 from mechanisms.verification.verification import REFUTED, VARIANCE_TOLERANCE
-
-Calibration = Literal["published", "exact"]
 
 
 class StatedQuery(Record):

@@ -23,7 +23,7 @@ from mechanisms.query.words import in_one_line, with_minus
 from paper_figures.drawings import draw_or_explain, drawings_for
 from runs.provenance import ENDING, origins_in
 from runs.result_table import DamagedTable
-from runs.results import RESULTS, read_results, tables_of
+from runs.results import RESULTS, read_results, require_known, tables_of
 from studies.base.settings import ConfigError, nearest
 
 LEDGER = "claims.md"
@@ -83,8 +83,7 @@ def _show(folder: Path, name: str, *, whole: bool) -> None:
     print(f"{first}\n")
     for line in lines:
         print(textwrap.fill(with_minus(line), 99, subsequent_indent="    ", break_on_hyphens=False))
-    declared = claims[name]
-    tables = all_judges()[declared.judge].tables(declared.arguments)
+    tables = all_judges()[claims[name].judge].tables(claims[name].arguments)
     for study in sorted({table.partition(".")[0] for table in tables}):
         origins = origins_in(folder / "studies" / f"{study}{ENDING}")
         shown = origins if whole else origins[:1]
@@ -98,11 +97,7 @@ def _draw(folder: Path, stored: list[Path], names: list[str]) -> None:
     rows = read_results(path for path in stored if path.name.count(".") == 1).rows
     available = set(rows["study"]) | set(rows["study"] + "/" + rows["dataset"])
     drawings = drawings_for(available)
-    for name in names:
-        if name not in drawings:
-            suggestion = nearest(name, drawings, "; did you mean {!r}?") or "."
-            has = ", ".join(sorted(drawings))
-            raise ConfigError(f"{folder} has no figure or table {name!r}{suggestion} It has {has}")
+    require_known("figure or table", names, drawings, str(folder))
     for name in names or drawings:
         reason = draw_or_explain(drawings[name], folder / "studies", folder / drawings[name].kind)
         if reason is None:

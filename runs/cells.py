@@ -12,24 +12,11 @@ from runs.cell_spec import CellSpec
 from runs.sources import digest_of_text, packages_of, source_files, syntax_digest_of
 from studies.base.case import Point
 from studies.base.coordinates import TYPES
+from studies.base.grid import EpsilonGrid
 from studies.base.study import Study, all_studies
 
 # These settings only choose which cells, points and jobs exist.
-GRID = {
-    "datasets",
-    "mechanisms",
-    "mechanisms_for",
-    "calibrations",
-    "calibrations_for",
-    "calibrations_on",
-    "least_exact_epsilon",
-    "split_trials",
-    "split_epsilons",
-    "cells_per_job",
-    "epsilons",
-    "epsilons_for",
-    "epsilons_on",
-}
+GRID = set(EpsilonGrid.model_fields) - {"delta"}
 
 
 def cells_of(config: dict) -> list[CellSpec]:

@@ -29,11 +29,12 @@ def insight(run: Path) -> list[str]:
     lines = [] if "guarantee" not in tables else [_false_claims(tables["guarantee"])]
     rankings = (line for name, rows in tables.items() for line in _ranking(name, rows))
     figures = f", {run}/figures/" if (run / "figures").is_dir() else ""
+    rows = f" and, for every row, {run}/results.csv" if (run / "results.csv").exists() else ""
     return [
         *lines,
         *islice(rankings, RANKINGS),
         *_claims(run),
-        f"look next: {run}/claims.md{figures} and, for every row, {run}/results.csv",
+        f"look next: {run}/claims.md{figures}{rows}",
         f"all results as web pages: python -m site_builder build {run.name}",
     ]
 

@@ -22,7 +22,7 @@ from paper_figures.selections import size_of
 from paper_figures.suite.common_queries import answers
 from runs.provenance import ENDING, commit_of_tree, origins_in
 from runs.result_table import OK, schema_of
-from runs.results import read_results
+from runs.results import read_frame
 from site_builder.citations import Reference, references
 from site_builder.drawn_file import DrawnFile, drawn_in
 from site_builder.leaderboards import View, views_of
@@ -127,7 +127,7 @@ class SiteData:
     def rows(self) -> dict[str, pd.DataFrame]:
         """The rows of every study of the run, without maps and timings, by the study's name."""
         tables = {name: self.folder / "studies" / f"{name}.parquet" for name in all_studies()}
-        return {name: read_results([path]).rows for name, path in tables.items() if path.exists()}
+        return {name: read_frame(path) for name, path in tables.items() if path.exists()}
 
     @cached_property
     def missing(self) -> pd.DataFrame:

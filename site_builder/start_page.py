@@ -7,13 +7,13 @@ from claims.verdicts import CONFIRMED, CONTRADICTED, DEPENDS, PARTLY
 from mechanisms.comparison.advisor import leaders
 from mechanisms.query.words import rounded_down, rounded_up
 from paper_figures.style import mechanism_title
+from paper_figures.suite.metrics import PROPOSED
 from site_builder.claim_pages import claims_by_paper
 from site_builder.site_data import Page, SiteData
 from site_builder.words import first_sentence
 from studies.common_queries import QUERIES
 
-# The mechanisms of the five papers, and the mechanism with which they are compared.
-PROPOSED = ("mvg", "mgm", "udn", "idn", "imgm", "r1smg", "tldp-l", "tldp-g")
+# The mechanism with which those of the five papers are compared.
 REFERENCE = "gaussian-analytic"
 # The rows of the table of mechanisms on this page; the page of all mechanisms has every row.
 SHOWN = (*PROPOSED, "product-noise", "gaussian", REFERENCE, "laplace", "l2", "spherical-gamma")

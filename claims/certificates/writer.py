@@ -26,7 +26,7 @@ from claims.certificates.noises import (
     tldp,
     wishart,
 )
-from claims.ledger import all_claims
+from claims.claim import all_claims
 from mechanisms import Budget, Query, get_mechanism
 from mechanisms.limit.certificate import limit_certificate
 from mechanisms.query.box_query import box_query

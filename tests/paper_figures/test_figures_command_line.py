@@ -91,6 +91,6 @@ def test_a_drawing_that_a_run_does_not_have_is_told_in_one_line(capsys):
     assert main(["draw", "reference", "suite_headlin"]) == 2
     told = capsys.readouterr().err
     assert told.startswith("error: results/reference has no figure or table 'suite_headlin'; did")
-    assert "you mean 'suite_headline'? It has imgm2022_fig1, " in told and told.count("\n") == 1
+    assert "you mean 'suite_headline'? it has imgm2022_fig1, " in told and told.count("\n") == 1
     assert main(["draw", "reference", "x"]) == 2
-    assert "no figure or table 'x'. It has imgm2022_fig1, " in capsys.readouterr().err
+    assert "no figure or table 'x'; it has imgm2022_fig1, " in capsys.readouterr().err

@@ -76,7 +76,7 @@ wildcard_constraints:
     ),
 
 
-def tables_of(study):
+def files_of_study(study):
     """Return the files of a joined study: rows, timings, manifest, a mark, and maps if any."""
     endings = [".parquet", ".timings.parquet", ENDING, JOINED]
     endings += [".maps.parquet"] if STUDIES[study].maps else []
@@ -144,7 +144,7 @@ def with_tables(drawings):
     """
     drawings = list(drawings)
     files = {file for each in drawings for file in each.files}
-    needed = {path for file in files for path in tables_of(file.partition(".")[0])}
+    needed = {path for file in files for path in files_of_study(file.partition(".")[0])}
     return [path for each in drawings for path in drawn(each)] + sorted(needed)
 
 
@@ -159,8 +159,10 @@ def print_summary():
     text, failed = summary_of(RUN, there)
     found = []
     if (RUN / "claims.csv").exists():
+        from claims.mechanism_titles import name_own
         from site_builder.insight import insight
 
+        name_own(config.get("also") or ())
         found = insight(RUN)
     print(write_end(RUN, text, found), end="", file=sys.stderr)
     return failed

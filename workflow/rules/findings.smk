@@ -67,7 +67,7 @@ for paper in sorted({drawing.paper for drawing in DRAWINGS.values()}):
 rule claims:
     input:
         # These are listed for the reason that `with_tables` gives.
-        [path for study in CONFIG["studies"] for path in tables_of(study)],
+        [path for study in CONFIG["studies"] for path in files_of_study(study)],
         RUN / "claims.csv",
         RUN / "claims.md",
         RUN / "summary.txt",

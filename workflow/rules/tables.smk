@@ -61,7 +61,7 @@ rule run_batch:
 rule results:
     input:
         # These are listed for the reason that `with_tables` gives.
-        [path for study in CONFIG["studies"] for path in tables_of(study)],
+        [path for study in CONFIG["studies"] for path in files_of_study(study)],
         RUN / "results.csv",
         RUN / "timings.csv",
         RUN / "failures.csv",
@@ -80,7 +80,7 @@ for study in CONFIG["studies"]:
                 if batch.study == study
             ],
         output:
-            tables_of(study),
+            files_of_study(study),
         log:
             RUN / "logs" / "aggregate" / f"{study}.log",
         # Verdicts and drawings wait for the tables.

@@ -2,9 +2,11 @@
 
 from pathlib import Path
 
+from claims.mechanism_titles import name_own
 from runs.job import job
 from site_builder.build import build
 
 with job(snakemake.log[0]):
+    name_own(snakemake.config.get("also") or ())
     site = Path(snakemake.output[0])
     build(site.parent, site)
