@@ -230,12 +230,13 @@ def raw_moment(
     return Finding(
         parts=(
             number("R1SMG", ours, stated, tolerance),
-            statement("larger than the others',", max(others) < ours, f"at most {max(others):.5g}"),
+            statement("larger than the others'", max(others) < ours),
         ),
         detail=(
             "Closed forms, moments about zero as the paper defines them; classic and analytic "
             "Gaussian (one shape of L) and MVG with equal and with uneven precision, at M = "
-            f"{listed(str(side**2) for side in sides)}."
+            f"{listed(str(side**2) for side in sides)}, where the others' are at most "
+            f"{max(others):.5g}."
         ),
         calibration="published",
     )
