@@ -143,12 +143,11 @@ def draw_spread(spread: pd.DataFrame, panels: Panels) -> plt.Figure:
         sharey="row",
         squeeze=False,
     )
-    row_spreads = [select(spread, panel=title) for title in rows]
     for (i, j), ax in np.ndenumerate(axes):
-        _panel(ax, row_spreads[i], columns[j], panels.random)
-        guess = row_spreads[i]["guess"].iloc[0]
-        ax.axhline(guess, color="grey", linestyle="--", lw=1, label=panels.floor)
-        ax.set(ylim=_limits(row_spreads[i]))
+        row = select(spread, panel=rows[i])
+        _panel(ax, row, columns[j], panels.random)
+        ax.axhline(row["guess"].iloc[0], color="grey", linestyle="--", lw=1, label=panels.floor)
+        ax.set(ylim=_limits(row))
         if not ax.containers:
             ax.text(
                 0.5,
@@ -164,11 +163,10 @@ def draw_spread(spread: pd.DataFrame, panels: Panels) -> plt.Figure:
         stated = panels.stated.get(title, {})
         _mark(first, stated, panels.marked)
         stars = (f"star: paper, {words}: {each.score:g}" for words, each in stated.items())
-        beside = [panels.beside.get(title, ""), *stars]
         last.text(
             1.02,
             0.5,
-            ",\n".join(filter(None, beside)),
+            ",\n".join(filter(None, (panels.beside.get(title, ""), *stars))),
             rotation=270,
             va="center",
             fontsize=6,
@@ -274,6 +272,10 @@ def _panel(ax, rows: pd.DataFrame, calibration: str, random: str) -> None:
             zorder=2.1,
         )
     ax.set_xscale("log")
+    epsilons = private_rows(rows)["epsilon"]
+    if epsilons.nunique() == 1:
+        # Matplotlib's own limits would cut off the markers of a single epsilon.
+        ax.set_xlim(epsilons.min() / 10, epsilons.max() * 10)
 
 
 def _marker_sizes(rows: pd.DataFrame) -> dict[str, float]:
@@ -293,8 +295,8 @@ def _coinciding(rows: pd.DataFrame) -> list[list[str]]:
 
 def true_epsilons(spread: pd.DataFrame, mechanism: str) -> str:
     """List upper bounds on a mechanism's true epsilon as published, by panel; "" if unknown."""
-    bounds = select(spread, mechanism=mechanism, calibration="published")
-    bounds = label_panels(bounds.dropna(subset="true_epsilon_upper"))
+    claims = select(spread, mechanism=mechanism, calibration="published")
+    bounds = label_panels(claims.dropna(subset="true_epsilon_upper"))
     return "; ".join(
         f"{title}: "
         + ", ".join(
@@ -319,8 +321,7 @@ def coinciding_sentence(spread: pd.DataFrame) -> str:
         alike = [listed(map(mechanism_title, group)) for group in groups if len(group) > 1]
         if alike:
             words = ["all"] if len(groups) == 1 else alike
-            place = f"{title}, {CALIBRATION_TITLES[calibration]}"
-            panels.append(f"{place}: {', and '.join(words)}")
+            panels.append(f"{title}, {CALIBRATION_TITLES[calibration]}: {', and '.join(words)}")
     if not panels:
         return ""
     return f" Curves that coincide within {ALIKE:g} at every epsilon: {'; '.join(panels)}."

@@ -94,13 +94,20 @@ def test_spread_has_the_range_and_the_true_epsilon_where_it_is_known(rows):
     assert true_epsilons(spread.reset_index(), "mvg") == ""
 
 
+def _single_epsilon():
+    cell = {"dataset": "mnist", "mechanism": "imgm", "epsilon": 1.0, "mean": 0.6, "min": -0.2}
+    cells = [cell | {"calibration": each, "max": 1.4} for each in ("published", "exact")]
+    return draw_spread(pd.DataFrame(cells).assign(**{OUTSIDE: False}), PANELS)
+
+
 def test_bars_end_where_accuracy_does():
-    cell = {"dataset": "mnist", "calibration": "published", "mechanism": "imgm", "epsilon": 1.0}
-    spread = pd.DataFrame([cell | {"mean": 0.6, "min": -0.2, "max": 1.4, OUTSIDE: False}])
-    figure = draw_spread(spread, PANELS)
-    (bar,) = figure.axes[0].collections
-    (low, high) = bar.get_segments()[0][:, 1]
-    assert (low, high) == pytest.approx((0, 1))
+    (bar,) = _single_epsilon().axes[0].collections
+    assert bar.get_segments()[0][:, 1] == pytest.approx((0, 1))
+
+
+# Automatic limits would end at the epsilon, and cut off half of its markers.
+def test_a_single_epsilon_lies_in_the_middle_of_its_panels():
+    assert _single_epsilon().axes[1].get_xlim() == pytest.approx((0.1, 10))
 
 
 def test_panels_have_their_labels_the_papers_scores_and_the_guess():
@@ -119,12 +126,15 @@ def test_panels_have_their_labels_the_papers_scores_and_the_guess():
     assert [axis.get_xlabel() for axis in figure.axes] == [*EPSILONS.values()]
     (beside,) = (text.get_text() for text in right.texts if text.get_text())
     assert beside == "all,\nstar: paper, below 1: 0.9,\nstar: paper, in the end: 0.8"
-    stars = [line.get_xydata()[-1].tolist() for line in left.lines if line.get_marker() == "*"]
-    assert stars == [[1.0, 0.9], [0.985, 0.8]]
-    dashed = [line.get_ydata()[0] for line in right.lines if line.get_linestyle() == "--"]
-    assert dashed == [MAJORITY["imdb"]]
-    words = [text.get_text() for text in figure.legends[0].get_texts()]
-    assert words == ["MVG", "majority class", "five"]
+    assert [line.get_xydata()[-1].tolist() for line in left.lines if line.get_marker() == "*"] == [
+        [1.0, 0.9],
+        [0.985, 0.8],
+    ]
+    assert [line.get_ydata()[0] for line in right.lines if line.get_linestyle() == "--"] == [
+        MAJORITY["imdb"]
+    ]
+    words = ["MVG", "majority class", "five"]
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == words
 
 
 def test_trials_are_told_by_data_set_where_they_differ():
