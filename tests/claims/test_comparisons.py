@@ -371,7 +371,7 @@ def test_an_effect_on_one_side_of_the_margin(rule, middle, verdict):
     assert rule("a", effect, margin=0.05).verdict == verdict
 
 
-@pytest.mark.parametrize(("distance", "verdict"), [(1e-4, CONTRADICTED), (0.02, INCONCLUSIVE)])
+@pytest.mark.parametrize(("distance", "verdict"), [(0.0099, CONTRADICTED), (0.0101, INCONCLUSIVE)])
 def test_a_release_that_is_noise_is_not_useful(distance, verdict):
     assert more_than_noise("useful", distance).verdict == verdict
 

@@ -43,13 +43,21 @@ def scores(monkeypatch):
 
 
 def test_a_mean_that_is_above_the_floor_by_chance_is_not_learning(scores):
-    """One lucky trial lifts the means at epsilon 1 by 0.03; the floor is 0.2."""
-    found = scores(one=(0.2, 0.23, 0.2))
+    """One lucky trial lifts the means at epsilon 1 by 0.03; the floor is 0.2, the margin 0.01."""
+    found = scores(one=(0.2, 0.23, 0.205))
     lucky = found.private["epsilon"].eq(1.0) & found.private["trial"].eq(0)
     found.rows.loc[lucky[lucky].index, "value"] += 0.3
     assert found.keep_learned([ONE, OTHER], 0.01).epsilons == [10.0]
     found.rows.loc[found.rows["epsilon"].eq(1.0) & (found.rows["mechanism"] == ONE), "value"] += 0.3
     assert found.keep_learned([ONE, OTHER], 0.01).epsilons == [1.0, 10.0]
+
+
+@pytest.mark.parametrize(
+    ("majority", "words"), [(0.1, "the random answer"), (0.3, "the majority class")]
+)
+def test_the_floor_is_the_better_control(scores, monkeypatch, majority, words):
+    monkeypatch.setitem(MAJORITY, "mnist", majority)
+    assert scores().floor[1] == words
 
 
 def test_gaps_are_those_of_one_budget_or_the_mean_of_all(scores):

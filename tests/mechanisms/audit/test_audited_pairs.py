@@ -82,4 +82,4 @@ def test_a_bound_that_equals_the_claim_in_five_digits_is_printed_above_it():
     assert _bound(1 + 1e-9, 1.0) == "above 1"
     assert _bound(1.25, 1.0) == "at least 1.25"
     assert _bound(1.0, 1.0) == "at least 1"
-    assert _bound(0.2, 1.0) == "at least 0.2"
+    assert _bound(0.1234567, 1.0) == "at least 0.12345"

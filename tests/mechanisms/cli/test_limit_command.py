@@ -1,5 +1,6 @@
 """The limit in the command `limit`, in the column of `compare` and in the output of `verify`."""
 
+import dataclasses
 import json
 import math
 
@@ -39,8 +40,8 @@ def test_the_command_in_words(capsys):
     arguments = ["limit", "--shape", "1", "--l2-sensitivity", "1", "--epsilon", "1"]
     assert main(arguments) == 0
     shown = capsys.readouterr().out
-    # sqrt(1.9181), rounded down, and sqrt(2) for Laplace noise.
-    assert "limit  1.38495: " in shown and "best   1.41421: " in shown
+    # sqrt(1.9181), rounded down, and sqrt(2) for Laplace noise; their ratio 1.02113 is rounded up.
+    assert "limit  1.38495: " in shown and "best   1.41421: hb, 1.0212 times the limit" in shown
     assert shown.startswith(
         "Answer of shape 1, M = 1, l2 sensitivity 1, l1 1, linf 1, add-remove, "
     )
@@ -72,5 +73,6 @@ def test_verify_names_the_limit_that_a_claim_breaks_and_no_other():
     assert least == limit(query, BUDGET, fast=True).rmse > 100 * stated
     assert claim.to_dict()["limit_rmse_broken"] == least
     assert "no mechanism of this error can be (1, 1e-05)-DP: the limit is" in explain(claim)
+    assert dataclasses.replace(claim, expected_loss=5000 * (0.99 * least) ** 2).limit_broken
     honest = verify(get_mechanism("gaussian-analytic").calibrate(query, BUDGET), effort=None)
     assert honest.limit_broken is None and "the limit" not in explain(honest)

@@ -70,9 +70,10 @@ def test_a_bound_is_rounded_in_its_direction_and_shown_where_it_differs():
     # A probability that is below 1 is not shown as 1.
     near_one = dataclasses.replace(result, true_delta=Bounds(0.9999999, 0.99999995, 1.0))
     assert "true delta   above 0.999999 at that epsilon\n" in explain(near_one)
-    assert "delta        0 at that epsilon\n" in explain(
-        dataclasses.replace(result, true_delta=Bounds(0.0, 0.0, 0.0), slack="a reason")
-    )
+    for bounds, words in ((Bounds(0.0, 0.0, 0.0), "0"), (apart, "between 0.123456 and 0.123459")):
+        assert f"delta        {words} at that epsilon\n" in explain(
+            dataclasses.replace(result, true_delta=bounds, slack="a reason")
+        )
 
 
 @pytest.mark.parametrize("command", ["verify", "calibrate", "audit"])

@@ -65,17 +65,6 @@ def test_all_noise_of_mvgs_condition_is_at_most_as_far_as_the_bound(zeta):
     assert max(found) >= along * (1 - 1e-5)
 
 
-def test_mvgs_studies_release_noise_alone():
-    from papers.mvg2018 import COVARIANCE, REGRESSION
-
-    for setting, published, root in ((REGRESSION, 3.2e-5, 1.3e-3), (COVARIANCE, 6e-7, 1.2e-4)):
-        query = setting.query
-        columns = query.shape[1]
-        for zeta, most in (("published", published), ("sqrt", root)):
-            bound = precision_bound(query, setting.budget, zeta) / math.sqrt(columns)
-            assert distance_at_precision(query.frobenius_bound, bound) <= most
-
-
 def test_the_centre_is_the_middle_of_the_range():
     changes = changes_from_centre(box((4,), 2, 6))
     assert changes.l2_sensitivity == 4.0

@@ -6,9 +6,10 @@ import math
 
 import numpy as np
 import pytest
+import scipy
 from queries import box, counts, gram, records, rotation
 
-from mechanisms import AdditiveMechanism, Budget, Unsupported, all_mechanisms, get_mechanism
+from mechanisms import AdditiveMechanism, Budget, Query, Unsupported, all_mechanisms, get_mechanism
 from mechanisms.strategies.workload import AllRange, Kronecker, Prefix
 from mechanisms.verification.verification import HOLDS, verify
 from tests.peak_memory import peak_of
@@ -185,12 +186,14 @@ def test_optimal_variances_have_the_value_of_the_paper(key, options):
         assert np.sum(squares * std**2) == pytest.approx(least, rel=1e-12)
 
 
-def test_random_answer_ignores_the_data():
-    mechanism = made("random-answer", box(3, 3))
-    answers = [
-        mechanism.release(np.full((3, 3), value), np.random.default_rng(1)) for value in (0.0, 0.3)
-    ]
-    assert np.array_equal(*answers)
+@pytest.mark.parametrize(
+    ("known", "law"),
+    [({"element_range": (-1.0, 3.0)}, scipy.stats.uniform(-1, 4)), ({}, scipy.stats.norm(0, 2))],
+)
+def test_a_random_answer_has_its_law_whatever_the_data(known, law):
+    mechanism = made("random-answer", Query(shape=(4000,), l2_sensitivity=2.0, **known))
+    answer = mechanism.release(np.full(4000, 2.5), np.random.default_rng(3))
+    assert scipy.stats.kstest(answer, law.cdf).pvalue > 1e-3
 
 
 def test_non_private_returns_the_value():

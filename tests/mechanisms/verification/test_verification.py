@@ -2,6 +2,7 @@
 
 import dataclasses
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -17,14 +18,25 @@ from mechanisms.audit.audit import audit_mechanism
 from mechanisms.noise.laplace_noise import IndependentLaplace
 from mechanisms.privacy.gaussian_profile import mu_for
 from mechanisms.privacy.laplace_profile import LaplaceProfile
+from mechanisms.privacy.profile import Bounds
 from mechanisms.query.box_query import box_query
 from mechanisms.verification.verification import (
     HOLDS,
     LOOSE,
     REFUTED,
     UNDECIDED,
+    _verdict,
     verify,
 )
+
+
+# The first estimate equals the claim, but only its upper bound could confirm it.
+def test_verdicts_rest_on_proven_bounds_and_samples():
+    unknown, near = Bounds(0.0, 0.0, 1.0), Bounds(0.9, 1.0, 1.1)
+    assert _verdict(unknown, near, 1.0, 0.0, None, None) == UNDECIDED
+    audit = SimpleNamespace(refutes=lambda delta: True)
+    assert _verdict(unknown, near, 1.0, 0.0, None, audit) == REFUTED
+    assert _verdict(unknown, Bounds(0.8, 0.9, 1.0), 1.0, 0.0, 1.02, None) == LOOSE
 
 
 def calibrated(key, query, budget, calibration="published"):

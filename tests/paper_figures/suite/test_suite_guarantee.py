@@ -113,6 +113,10 @@ def test_no_noise_within_the_condition_has_a_larger_mu():
     assert largest["idn"] == pytest.approx(stated["idn"], rel=1e-12)
     assert largest["mgm"] == largest["udn"] == pytest.approx(stated["idn"], rel=1e-12)
     assert largest["mvg"] > stated["mvg"] and largest["udn"] > stated["udn"]
+    # It is that of the least possible gamma, which the query has, at any gamma.
+    assert (
+        LARGEST_MU["mvg"](replace(adult.query, frobenius_bound=9.0), adult.budget) == largest["mvg"]
+    )
 
 
 def test_a_guarantee_is_checked_at_other_sizes(make_results, make_guarantee_rows):
